@@ -1,0 +1,41 @@
+/* ext/template.h: "plumb.template/1", a chat template engine: template text + context -> prompt bytes. */
+#ifndef PLUMB_EXT_TEMPLATE_H
+#define PLUMB_EXT_TEMPLATE_H
+
+#include "plumb/plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLUMB_EXT_TEMPLATE "plumb.template/1"
+
+typedef struct plumb_render_request {
+  uint32_t struct_bytes;
+  uint32_t reserved;
+  plumb_str context_json; /* an object; its keys are the template's variables; key order is kept */
+  int64_t now_unix_s;     /* the clock that strftime_now sees, UTC */
+  uint64_t fuel;          /* evaluation steps before the engine gives up; 0: the engine's default */
+} plumb_render_request;
+
+typedef struct plumb_template_engine {
+  uint32_t struct_bytes;
+  uint32_t reserved;
+
+  /* Compiles a template. options_json: {"undefined": "strict" | "semi_strict" | "hf"}.
+   * Fails INVALID_CONFIG (options), CORRUPT (syntax; line and column). [any-thread] */
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str source, plumb_str options_json,
+                                   void** self, plumb_error* error);
+  void(PLUMB_CALL* destroy)(void* self);
+
+  /* Renders into out[0, capacity); *n_bytes is the whole size, also with MORE_SPACE.
+   * Fails INVALID_ARGUMENT (the context is no JSON object, an undefined variable, a type error,
+   * raise_exception: its message), CANCELLED (out of fuel). Errors give line and column. [any-thread] */
+  plumb_status(PLUMB_CALL* render)(void* self, const plumb_render_request* request, char* out,
+                                   uint64_t capacity, uint64_t* n_bytes, plumb_error* error);
+} plumb_template_engine;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

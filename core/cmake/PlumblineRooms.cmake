@@ -1,0 +1,68 @@
+# One function for each kind of room. A room is a target; what it may see is what it links.
+
+# plumb_room(base SOURCES a.cc SEES plumb_sdk PACKAGES Threads::Threads): the target plumb_base of core/base.
+function(plumb_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;SEES;PACKAGES" ${ARGN})
+  add_library(plumb_${name} STATIC ${ROOM_SOURCES})
+  target_include_directories(plumb_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(plumb_${name} PUBLIC ${ROOM_SEES} PRIVATE plumb_options ${ROOM_PACKAGES})
+endfunction()
+
+# plumb_plugin(plumb.samplers.core SOURCES plugin.cc ... DESCRIPTION "..." EXTENSIONS plumb.sampler/1
+#              [PACKAGES ...] [OPTIONS compile options])
+# A shared library of that very name with one exported symbol, and its side-car manifest. All but plugin.cc is
+# also an object library, plumb.samplers.core.objects, for unit tests.
+function(plumb_plugin id)
+  cmake_parse_arguments(PLUGIN "" "DESCRIPTION" "SOURCES;EXTENSIONS;PACKAGES;OPTIONS" ${ARGN})
+  set(inner ${PLUGIN_SOURCES})
+  list(FILTER inner EXCLUDE REGEX "plugin\\.cc?$")
+  set(outer ${PLUGIN_SOURCES})
+  list(FILTER outer INCLUDE REGEX "plugin\\.cc?$")
+  add_library(${id} MODULE ${outer})
+  if(inner)
+    add_library(${id}.objects OBJECT ${inner})
+    target_include_directories(${id}.objects PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_options(${id}.objects PRIVATE ${PLUGIN_OPTIONS})
+    target_link_libraries(${id}.objects PUBLIC plumb_sdk ${PLUGIN_PACKAGES} PRIVATE plumb_options)
+    target_link_libraries(${id} PRIVATE ${id}.objects)
+  endif()
+  target_compile_options(${id} PRIVATE ${PLUGIN_OPTIONS})
+  target_compile_definitions(${id} PRIVATE
+    PLUMB_PLUGIN_ID="${id}" PLUMB_PLUGIN_VERSION="${PROJECT_VERSION}"
+    PLUMB_PLUGIN_DESCRIPTION="${PLUGIN_DESCRIPTION}"
+    PLUMB_PLUGIN_BUILD="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${PLUGIN_OPTIONS}")
+  target_link_libraries(${id} PRIVATE plumb_sdk plumb_options ${PLUGIN_PACKAGES})
+  set_target_properties(${id} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PLUMB_PLUGIN_DIR}
+                                         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/core/cmake/plugin.map)
+  target_link_options(${id} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/core/cmake/plugin.map)
+  if(NOT PLUMB_SANITIZE)
+    target_link_options(${id} PRIVATE -Wl,--no-undefined)
+  endif()
+
+  list(TRANSFORM PLUGIN_EXTENSIONS REPLACE "(.+)" "\"\\1\"")
+  list(JOIN PLUGIN_EXTENSIONS ", " extensions)
+  file(GENERATE OUTPUT ${PLUMB_PLUGIN_DIR}/${id}.plugin.json CONTENT
+"{\"id\": \"${id}\", \"version\": \"${PROJECT_VERSION}\", \"abi\": [1, 1], \"extensions\": [${extensions}],
+ \"vendor\": \"Plumbline\", \"license\": \"Apache-2.0\", \"description\": \"${PLUGIN_DESCRIPTION}\"}
+")
+  install(TARGETS ${id} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
+  install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
+  set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
+endfunction()
+
+# plumb_test(name SOURCES a_test.cc LINKS plumb_base TIER check|model|soak [NEEDS targets built before])
+# A GoogleTest program; each of its tests is a ctest with the tier as its label.
+function(plumb_test name)
+  cmake_parse_arguments(TEST "" "TIER" "SOURCES;LINKS;NEEDS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${TEST_LINKS} plumb_options GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE PLUMB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    PLUMB_BUILD_PLUGIN_DIR="${PLUMB_PLUGIN_DIR}" PLUMB_BUILD_BIN_DIR="${PLUMB_BIN_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(TEST_NEEDS)
+    add_dependencies(${name} ${TEST_NEEDS})
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${TEST_TIER} TIMEOUT 900)
+endfunction()
