@@ -1,0 +1,30 @@
+"""provenance.json: which program made a folder's golden data, from which inputs, by which command."""
+
+import datetime
+import hashlib
+import json
+from importlib.metadata import version
+from pathlib import Path
+
+
+def sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def write(folder: Path, step: str, programs: list[str], inputs: dict[str, str], **facts) -> None:
+    """`inputs` maps a name to its sha256; `facts` are figures worth keeping beside the data."""
+    record = {
+        "programs": {name: version(name) for name in programs},
+        "command": f"python golden/generate/generate.py {step}",
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "inputs_sha256": inputs,
+    } | facts
+    (folder / "provenance.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_jsonl(path: Path, records) -> None:
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
