@@ -1,0 +1,28 @@
+// mapped_file.h: a read-only file in memory.
+#pragma once
+
+#include <string>
+
+#include "plumb/base.h"
+#include "plumb/sdk/result.h"
+
+namespace plumbline::os {
+
+/// A whole regular file, mapped read-only and shared with the file cache. Move-only.
+class MappedFile {
+ public:
+  /// Fails NOT_FOUND (path and the system's reason), CORRUPT (a directory or device, or an empty file).
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  plumb_bytes bytes() const { return bytes_; }
+
+ private:
+  plumb_bytes bytes_{};
+};
+
+}  // namespace plumbline::os
