@@ -42,7 +42,8 @@ typedef struct plumb_metadata {
   uint32_t struct_bytes;
   uint32_t reserved;
   void* context;
-  /* OK and *value filled in; NOT_FOUND leaves *value of type NONE. [any-thread] */
+  /* OK and *value filled in. NOT_FOUND, and UNSUPPORTED where the key is there but no type above holds its value
+   * without loss, leave *value of type NONE. [any-thread] */
   plumb_status(PLUMB_CALL* get)(void* context, plumb_str key, plumb_value* value);
   /* The i-th key in file order; an empty view past the end. [any-thread] */
   plumb_str(PLUMB_CALL* key_at)(void* context, uint64_t index);

@@ -31,6 +31,10 @@ typedef struct plumb_host {
   plumb_status(PLUMB_CALL* map_file)(void* context, plumb_str path, plumb_bytes* out,
                                      plumb_handle* mapping, plumb_error* error);
   void(PLUMB_CALL* unmap_file)(void* context, plumb_handle mapping);
+
+  /* A hint: these bytes of a mapping will not be read again soon, so their pages need not stay in memory. They
+   * keep their contents. Optional: null if the host does not do it. [any-thread] */
+  void(PLUMB_CALL* drop_pages)(void* context, plumb_handle mapping, uint64_t offset, uint64_t bytes);
 } plumb_host;
 
 /* What the host offers at the door. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -38,6 +39,15 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (bytes_.data != nullptr) ::munmap(const_cast<uint8_t*>(bytes_.data), bytes_.bytes);
+}
+
+void MappedFile::drop(uint64_t offset, uint64_t n_bytes) const {
+  if (offset >= bytes_.bytes) return;
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t end = offset + std::min(n_bytes, bytes_.bytes - offset);
+  const uint64_t first = (offset + page - 1) / page * page;
+  const uint64_t last = end / page * page;
+  if (first < last) ::madvise(const_cast<uint8_t*>(bytes_.data) + first, last - first, MADV_DONTNEED);
 }
 
 }  // namespace plumbline::os

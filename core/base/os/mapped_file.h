@@ -21,6 +21,9 @@ class MappedFile {
 
   plumb_bytes bytes() const { return bytes_; }
 
+  /// Lets go of the pages that lie wholly inside [offset, offset + n_bytes). A later read brings them back.
+  void drop(uint64_t offset, uint64_t n_bytes) const;
+
  private:
   plumb_bytes bytes_{};
 };

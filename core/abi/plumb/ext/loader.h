@@ -29,10 +29,16 @@ extern "C" {
  *   sliding_window      0 = none
  *   sliding_layers      array of n_layers booleans; absent: none
  *   rope                {"pairing": "half" | "interleaved", "n_rotated", "base",
- *                        "scaling": {"kind": "none" | "linear" | "llama3" | "yarn", "factor",
- *                                    "original_context", "low_freq_factor", "high_freq_factor",
- *                                    "beta_fast", "beta_slow", "attention_factor"}}
+ *                        "scaling": {"kind": ...}}
  *   rope_local          as rope, for the sliding layers; absent: the same as rope
+ *
+ * Kinds of RoPE scaling, with the keys that each has beside "kind"
+ *   "none"
+ *   "linear"    factor: positions are divided by it
+ *   "factors"   the tensor rope_freqs.weight, f32[n_rotated / 2]: inverse frequency i is divided by its element i
+ *               (how GGUF carries the scaling of Llama 3.1 and later; that file holds no parameters of it)
+ *   "llama3"    factor, original_context, low_freq_factor, high_freq_factor
+ *   "yarn"      factor, original_context, beta_fast, beta_slow, attention_factor: cos and sin are multiplied by it
  *
  * Tensor names are GGUF's: token_embd.weight, output.weight, output_norm.weight, rope_freqs.weight and
  * blk.{L}.{attn_norm, attn_q, attn_k, attn_v, attn_output, attn_q_norm, attn_k_norm, ffn_norm, ffn_gate, ffn_up,
