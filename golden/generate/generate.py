@@ -12,6 +12,12 @@ def step_tiny(arguments) -> None:
     tiny_models.generate(GOLDEN)
 
 
+def step_real(arguments) -> None:
+    import real_models
+
+    real_models.generate(GOLDEN, arguments.models)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -20,6 +26,7 @@ def step_check(arguments) -> None:
 
 STEPS = {
     "tiny": step_tiny,
+    "real": step_real,
     "check": step_check,
 }
 

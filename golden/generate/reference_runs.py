@@ -12,8 +12,8 @@ def logits(model, ids: list[int], last_only: bool = False) -> np.ndarray:
 
 
 @torch.no_grad()
-def greedy(model, prompt: list[int], n_tokens: int) -> dict:
-    """Ids picked by argmax, never stopped by an end-of-text id, and the narrowest margin over the runner-up."""
+def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
+    """Ids picked by argmax, not stopped by `eos` (whose first place is eos_at), and the narrowest lead over a runner-up."""
     ids, margins, cache = [], [], None
     step = torch.tensor([prompt])
     for _ in range(n_tokens):
@@ -24,4 +24,4 @@ def greedy(model, prompt: list[int], n_tokens: int) -> dict:
         ids.append(pick)
         margins.append(best - second)
         step = torch.tensor([[pick]])
-    return {"ids": ids, "min_margin": round(min(margins), 6)}
+    return {"ids": ids, "eos_at": ids.index(eos) if eos in ids else None, "min_margin": round(min(margins), 6)}

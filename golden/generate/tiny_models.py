@@ -162,7 +162,8 @@ def write_golden(folder: Path, step: str) -> float:
     for case in listed:
         np.save(folder / f"logits-{case['name']}.npy", logits(model, case["ids"]))
     prompt = listed[1]
-    run = {"name": prompt["name"], "prompt_ids": prompt["ids"]} | greedy(model, prompt["ids"], GREEDY_TOKENS)
+    run = {"name": prompt["name"], "prompt_ids": prompt["ids"]} | greedy(
+        model, prompt["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id"))
     provenance.write_jsonl(folder / "greedy.jsonl", [run])
     provenance.write(folder, step, ["transformers", "torch", "gguf", "tokenizers", "sentencepiece"],
                      {"model.gguf": provenance.sha256(path)})

@@ -4,6 +4,8 @@ The splitting rules are those of the published tokenizer.json files: SmolLM2 has
 and no normaliser; Qwen2 has NFC, one Split by the pattern below, then ByteLevel without a regex.
 """
 
+from pathlib import Path
+
 import sentencepiece
 from gguf import TokenType
 from sentencepiece import sentencepiece_model_pb2 as model_pb2
@@ -31,13 +33,14 @@ def pre_tokenizer(pre: str):
 
 def byte_level_tokenizer(checkpoint) -> Tokenizer:
     """The `tokenizers` object for a GGUF file with tokenizer.ggml.model = gpt2."""
-    tokens = checkpoint.value("tokenizer.ggml.tokens")
-    types = checkpoint.value("tokenizer.ggml.token_type")
-    pre = checkpoint.value("tokenizer.ggml.pre")
-    merges = [tuple(merge.split(" ")) for merge in checkpoint.value("tokenizer.ggml.merges")]
-    plain = {token: at for at, token in enumerate(tokens) if types[at] == TokenType.NORMAL}
+    return assemble(*(checkpoint.value(f"tokenizer.ggml.{key}") for key in ("pre", "tokens", "token_type", "merges")))
+
+
+def assemble(pre: str, tokens: list[str], types: list[int], merges: list[str]) -> Tokenizer:
     special = [(at, token) for at, token in enumerate(tokens) if types[at] in (TokenType.CONTROL, TokenType.USER_DEFINED)]
-    tokenizer = Tokenizer(models.BPE(vocab=plain | {token: at for at, token in special}, merges=merges))
+    plain = {token: at for at, token in enumerate(tokens) if types[at] == TokenType.NORMAL}
+    tokenizer = Tokenizer(models.BPE(vocab=plain | {token: at for at, token in special},
+                                     merges=[tuple(merge.split(" ")) for merge in merges]))
     if pre == "qwen2":
         tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizer(pre)
@@ -66,3 +69,10 @@ def sentencepiece_processor(checkpoint) -> sentencepiece.SentencePieceProcessor:
     trainer.model_type, trainer.byte_fallback, trainer.unk_id = model_pb2.TrainerSpec.BPE, True, unknown
     normalizer.name, normalizer.add_dummy_prefix, normalizer.remove_extra_whitespaces = "identity", False, False
     return sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
+
+
+def reference_tokenizer(checkpoint, tokenizers: Path) -> Tokenizer:
+    """The `tokenizers` object for a real model: out of the GGUF file, or for Gemma its published tokenizer.json."""
+    if checkpoint.value("tokenizer.ggml.model") == "gpt2":
+        return byte_level_tokenizer(checkpoint)
+    return Tokenizer.from_file(str(tokenizers / "gemma3-tokenizer.json"))

@@ -43,11 +43,11 @@ def _corpus() -> list[str]:
     return world.documents(2000, seed=11) + list(EXTRA) * 8
 
 
-def byte_level(pre: str, size: int) -> Vocabulary:
+def byte_level(pre: str, size: int, corpus: list[str] | None = None) -> Vocabulary:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizer(pre)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(_corpus(), trainers.BpeTrainer(
+    tokenizer.train_from_iterator(corpus or _corpus(), trainers.BpeTrainer(
         vocab_size=size, special_tokens=list(SPECIALS), initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False))
     vocabulary = tokenizer.get_vocab()
