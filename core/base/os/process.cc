@@ -58,7 +58,8 @@ struct Stream {
     captured->append(piece.substr(0, room));
   }
 
-  /// Reads until the pipe is empty for now or closed, but not for ever from a child that writes without end.
+  /// Reads until the pipe is empty for now or closed, but not for ever from a child that writes
+  /// without end.
   void drain(uint64_t limit, bool* is_cut) {
     constexpr int kReadsMax = 64;  // 1 MiB: the largest pipe that Linux gives an ordinary user
     std::array<char, 16384> buffer;
@@ -111,11 +112,13 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, int out, int err) {
       ::posix_spawnp(&child, arguments[0], &files, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) return Error{PLUMB_NOT_FOUND, "cannot run " + argv[0] + ": " + std::strerror(failed)};
+  if (failed != 0)
+    return Error{PLUMB_NOT_FOUND, "cannot run " + argv[0] + ": " + std::strerror(failed)};
   return child;
 }
 
-/// True if the child has ended. It stays a zombie, so that its process group's number cannot be used anew.
+/// True if the child has ended. It stays a zombie, so that its process group's number cannot be
+/// used anew.
 bool has_ended(pid_t child, siginfo_t* info) {
   info->si_pid = 0;
   return ::waitid(P_PID, static_cast<id_t>(child), info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -131,11 +134,14 @@ void reap(pid_t child) {
 
 std::string RunResult::describe() const {
   switch (end) {
-    case End::kExited: return "exit status " + std::to_string(code);
+    case End::kExited:
+      return "exit status " + std::to_string(code);
     case End::kSignalled:
       return "killed by signal " + std::to_string(code) + " (" + ::strsignal(code) + ")";
-    case End::kTimedOut: return "no end within the time limit";
-    case End::kCancelled: return "cancelled";
+    case End::kTimedOut:
+      return "no end within the time limit";
+    case End::kCancelled:
+      return "cancelled";
   }
   return {};
 }
@@ -153,8 +159,8 @@ Result<RunResult> run(const std::vector<std::string>& argv, const RunOptions& op
                        {std::move(err_pipe.first), &options.on_stderr, &result.err}};
   const Clock::time_point deadline = Clock::now() + options.timeout;
   siginfo_t info{};
-  // The pipes' ends wake the loop; the ticks are for a child that lives on without them, or that is outlived by
-  // a grandchild that holds them.
+  // The pipes' ends wake the loop; the ticks are for a child that lives on without them, or that is
+  // outlived by a grandchild that holds them.
   while (!has_ended(child, &info)) {
     if (options.timeout.count() > 0 && Clock::now() >= deadline) {
       result.end = RunResult::End::kTimedOut;

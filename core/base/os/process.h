@@ -17,7 +17,8 @@ struct RunOptions {
   std::chrono::milliseconds timeout{0};
   /// Asked at least ten times a second; true kills the whole process group.
   std::function<bool()> cancelled = {};
-  /// Called on the caller's thread with each piece as it comes; must not throw. Without one the stream is captured.
+  /// Called on the caller's thread with each piece as it comes; must not throw. Without one the
+  /// stream is captured.
   std::function<void(std::string_view)> on_stdout = {};
   std::function<void(std::string_view)> on_stderr = {};
   /// How much of each captured stream is kept; the rest is read and dropped.
@@ -27,19 +28,21 @@ struct RunOptions {
 struct RunResult {
   enum class End { kExited, kSignalled, kTimedOut, kCancelled };
   End end = End::kExited;
-  int code = 0;        // kExited: the exit status. kSignalled: the signal's number
-  std::string out;     // captured standard output
-  std::string err;     // captured standard error
-  bool is_cut = false; // a captured stream was longer than capture_bytes
+  int code = 0;  // kExited: the exit status. kSignalled: the signal's number
+  std::string out;  // captured standard output
+  std::string err;  // captured standard error
+  bool is_cut = false;  // a captured stream was longer than capture_bytes
 
   bool succeeded() const { return end == End::kExited && code == 0; }
-  /// "exit status 3", "killed by signal 11 (Segmentation fault)", "no end within the time limit", "cancelled".
+  /// "exit status 3", "killed by signal 11 (Segmentation fault)", "no end within the time limit",
+  /// "cancelled".
   std::string describe() const;
 };
 
-/// Runs argv[0] (looked up in PATH if it has no slash) with an empty standard input, this process's environment
-/// and a process group of its own. Returns when it has ended; whatever it left running in its group is killed.
-/// Fails NOT_FOUND if the program cannot be started, INTERNAL if the system refuses a pipe.
+/// Runs argv[0] (looked up in PATH if it has no slash) with an empty standard input, this process's
+/// environment and a process group of its own. Returns when it has ended; whatever it left running
+/// in its group is killed. Fails NOT_FOUND if the program cannot be started, INTERNAL if the system
+/// refuses a pipe.
 Result<RunResult> run(const std::vector<std::string>& argv, const RunOptions& options = {});
 
 }  // namespace plumbline::os

@@ -37,19 +37,21 @@ TEST(Base_Process, StandardInputIsEmpty) {
 }
 
 TEST(Base_Process, AHangingProgramIsKilledWithItsChildren) {
-  const auto result = shell("trap '' TERM; sleep 1000 & echo $!; wait", {.timeout = std::chrono::milliseconds(200)});
+  const auto result = shell("trap '' TERM; sleep 1000 & echo $!; wait",
+                            {.timeout = std::chrono::milliseconds(200)});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->end, RunResult::End::kTimedOut);
   // kill -0 fails once the grandchild is gone; it may be a zombie for a moment until init reaps it.
-  const auto alive = shell("for i in 1 2 3 4 5 6 7 8 9 10; do grep -qs '^State:.[^ZX]' /proc/" +
-                           result->out.substr(0, result->out.find('\n')) +
-                           "/status || exit 7; sleep 0.1; done");
+  const auto alive =
+      shell("for i in 1 2 3 4 5 6 7 8 9 10; do grep -qs '^State:.[^ZX]' /proc/" +
+            result->out.substr(0, result->out.find('\n')) + "/status || exit 7; sleep 0.1; done");
   ASSERT_TRUE(alive) << alive.error().message;
   EXPECT_EQ(alive->code, 7);
 }
 
 TEST(Base_Process, AFloodOfOutputDoesNotHideTheTimeLimit) {
-  const auto result = shell("yes", {.timeout = std::chrono::milliseconds(100), .capture_bytes = 10});
+  const auto result =
+      shell("yes", {.timeout = std::chrono::milliseconds(100), .capture_bytes = 10});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->end, RunResult::End::kTimedOut);
 }
@@ -76,7 +78,8 @@ TEST(Base_Process, CancelKills) {
 
 TEST(Base_Process, CallbacksSeeEveryByteAndCapturesAreLimited) {
   uint64_t seen = 0;
-  const auto streamed = shell("head -c 300000 /dev/zero", {.on_stdout = [&](std::string_view piece) { seen += piece.size(); }});
+  const auto streamed = shell("head -c 300000 /dev/zero",
+                              {.on_stdout = [&](std::string_view piece) { seen += piece.size(); }});
   ASSERT_TRUE(streamed) << streamed.error().message;
   EXPECT_EQ(seen, 300000u);
   EXPECT_TRUE(streamed->out.empty());

@@ -1,0 +1,32 @@
+#include "core/base/os/paths.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace plumbline::os {
+namespace {
+
+std::string absolute_from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && value[0] == '/' ? value : "";
+}
+
+}  // namespace
+
+Result<std::string> executable_path() {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return Error{PLUMB_INTERNAL, "/proc/self/exe: " + failed.message()};
+  return path.string();
+}
+
+std::string user_data_folder() {
+  if (std::string folder = absolute_from_environment("XDG_DATA_HOME"); !folder.empty())
+    return folder;
+  const std::string home = absolute_from_environment("HOME");
+  return home.empty() ? "" : home + "/.local/share";
+}
+
+}  // namespace plumbline::os

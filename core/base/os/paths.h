@@ -1,0 +1,17 @@
+// paths.h: where this program is and where its user keeps things.
+#pragma once
+
+#include <string>
+
+#include "plumb/sdk/result.h"
+
+namespace plumbline::os {
+
+/// The absolute path of the running executable. Fails INTERNAL if the system does not tell.
+Result<std::string> executable_path();
+
+/// $XDG_DATA_HOME, or $HOME/.local/share; "" if neither is an absolute path.
+/// Source: XDG Base Directory Specification 0.8 (a relative path is to be ignored).
+std::string user_data_folder();
+
+}  // namespace plumbline::os
