@@ -1,0 +1,104 @@
+#include "core/config/bind.h"
+
+#include <cassert>
+#include <nlohmann/json.hpp>
+
+#include "core/config/scalars.h"
+
+namespace plumbline::config {
+namespace {
+
+/// Reads a tree that check.h has found complete and right, so that nothing here can fail.
+class Reader {
+ public:
+  explicit Reader(const Value& tree) : tree_(tree) {}
+
+  const Value& at(std::string_view path) const {
+    const Value* value = tree_.at(path);
+    assert(value != nullptr);
+    return *value;
+  }
+
+  std::string text(std::string_view path) const { return at(path).text; }
+  std::string text_or_empty(std::string_view path) const {
+    const Value* value = tree_.at(path);
+    return value == nullptr ? std::string() : value->text;
+  }
+  uint32_t integer(std::string_view path) const {
+    return static_cast<uint32_t>(*as_integer(at(path)));
+  }
+  std::optional<uint32_t> auto_integer(std::string_view path) const {
+    if (at(path).text == kAuto) return std::nullopt;
+    return integer(path);
+  }
+  std::vector<std::string> texts(std::string_view path) const {
+    std::vector<std::string> out;
+    for (const Value& item : at(path).items) out.push_back(item.text);
+    return out;
+  }
+  std::string json(std::string_view path) const { return as_json(at(path))->dump(); }
+
+ private:
+  const Value& tree_;
+};
+
+KernelOverride bind_override(const Value& value) {
+  const Reader read(value);
+  return {read.text("op"), *as_layers(read.text("layers")), read.text("backend")};
+}
+
+StageConfig bind_stage(const Value& value) {
+  StageConfig stage{.stage = value.text, .plugin = kAuto, .params_json = "{}"};
+  for (const Entry& entry : value.entries) {
+    if (entry.key == "plugin") {
+      stage.plugin = entry.value.text;
+    } else {
+      stage.stage = entry.key;
+      stage.params_json = as_json(entry.value)->dump();
+    }
+  }
+  return stage;
+}
+
+}  // namespace
+
+PipelineConfig bind(const Value& tree) {
+  const Reader read(tree);
+  PipelineConfig config;
+  config.mode = read.text("mode") == "ship" ? Mode::kShip : Mode::kLab;
+  config.model.loader = read.text("model.loader");
+  config.model.source = {read.text_or_empty("model.source.package"),
+                         read.text_or_empty("model.source.path"),
+                         read.text_or_empty("model.source.sha256")};
+
+  KernelsConfig& kernels = config.kernels;
+  kernels.backend = read.text("kernels.backend");
+  kernels.activations =
+      read.text("kernels.activations") == "f32" ? Activations::kF32 : Activations::kQ8;
+  kernels.threads = read.auto_integer("kernels.threads");
+  for (const Value& item : read.at("kernels.overrides").items)
+    kernels.overrides.push_back(bind_override(item));
+  kernels.options_json = read.json("kernels.options");
+
+  config.tokenizer.plugin = read.text("tokenizer.plugin");
+  config.tokenizer.special =
+      read.text("tokenizer.special") == "off" ? Special::kOff : Special::kParse;
+  config.tokenizer.options_json = read.json("tokenizer.options");
+  config.chat_template = {read.text("template.plugin"), read.text("template.undefined")};
+
+  config.sampling.profile = read.text_or_empty("sampling.profile");
+  for (const Value& item : read.at("sampling.stages").items)
+    config.sampling.stages.push_back(bind_stage(item));
+  config.sampling.seed = *as_integer(read.at("sampling.seed"));
+
+  config.context.length = read.auto_integer("context.length");
+  config.context.policy =
+      read.text("context.policy") == "full" ? ContextPolicy::kFull : ContextPolicy::kTurnAware;
+  config.context.reserve_output = read.integer("context.reserve_output");
+  config.context.prefill_chunk = read.auto_integer("context.prefill_chunk");
+  config.generation = {read.integer("generation.max_tokens"), read.texts("generation.stop")};
+  config.plugins.paths = read.texts("plugins.paths");
+  return config;
+}
+
+}  // namespace plumbline::config

@@ -1,0 +1,11 @@
+// bind.h: a complete, checked tree -> plain structs.
+#pragma once
+
+#include "core/config/pipeline_config.h"
+#include "core/config/value.h"
+
+namespace plumbline::config {
+
+PipelineConfig bind(const Value& tree);
+
+}  // namespace plumbline::config

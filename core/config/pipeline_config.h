@@ -1,0 +1,110 @@
+// pipeline_config.h: a pipeline config as plain data: what the rest of the project knows of YAML.
+//
+// Meanings, limits and defaults of every key are in spec.cc, the one table that also makes the JSON
+// Schema.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plumbline::config {
+
+/// "auto" for a number is an empty optional; for a plugin it is this name.
+inline constexpr const char* kAuto = "auto";
+
+enum class Mode { kLab, kShip };
+enum class Activations { kQ8, kF32 };
+enum class KvFormat { kF32 };
+enum class Special { kParse, kOff };
+enum class ContextPolicy { kTurnAware, kFull };
+
+struct ModelSource {
+  std::string package;  // a name in a model source's catalogue; empty: path is given
+  std::string path;  // a file, already joined with the folder of the config that names it
+  std::string sha256;  // expected of the file at path; empty: not pinned
+};
+
+struct ModelConfig {
+  std::string loader;
+  ModelSource source;
+};
+
+/// The layers first..last, both included.
+struct LayerRange {
+  uint32_t first = 0;
+  uint32_t last = 0xffffffff;
+
+  bool is_all() const { return first == 0 && last == 0xffffffff; }
+  bool contains(uint32_t layer) const { return first <= layer && layer <= last; }
+};
+
+/// "These layers' op runs on that backend."
+struct KernelOverride {
+  std::string op;
+  LayerRange layers;
+  std::string backend;
+};
+
+struct KernelsConfig {
+  std::string backend;
+  Activations activations = Activations::kQ8;
+  KvFormat kv = KvFormat::kF32;
+  std::optional<uint32_t> threads;
+  std::vector<KernelOverride> overrides;
+  std::string options_json;  // an object, handed to the backend as it is
+};
+
+struct TokenizerConfig {
+  std::string plugin;
+  Special special = Special::kParse;
+  std::string options_json;
+};
+
+struct TemplateConfig {
+  std::string plugin;
+  std::string undefined;  // "strict", "semi_strict" or "hf": the profile's name in plumb.template/1
+};
+
+struct StageConfig {
+  std::string stage;
+  std::string plugin;  // kAuto: whichever offers the stage
+  std::string params_json;  // an object
+};
+
+struct SamplingConfig {
+  std::string profile;  // the preset that the stages come from; empty: written out in the config
+  std::vector<StageConfig> stages;  // in order, presets and `draw` already expanded; never empty
+  uint64_t seed = 0;
+};
+
+struct ContextConfig {
+  std::optional<uint32_t> length;  // empty: the model's own
+  ContextPolicy policy = ContextPolicy::kTurnAware;
+  uint32_t reserve_output = 0;
+  std::optional<uint32_t> prefill_chunk;  // tokens in one call; empty: all at once
+};
+
+struct GenerationConfig {
+  uint32_t max_tokens = 0;
+  std::vector<std::string> stop;
+};
+
+struct PluginsConfig {
+  std::vector<std::string> paths;  // files or folders, joined like ModelSource::path
+};
+
+struct PipelineConfig {
+  Mode mode = Mode::kLab;
+  ModelConfig model;
+  KernelsConfig kernels;
+  TokenizerConfig tokenizer;
+  TemplateConfig chat_template;
+  SamplingConfig sampling;
+  ContextConfig context;
+  GenerationConfig generation;
+  PluginsConfig plugins;
+};
+
+}  // namespace plumbline::config
