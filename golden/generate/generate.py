@@ -12,10 +12,40 @@ def step_tiny(arguments) -> None:
     tiny_models.generate(GOLDEN)
 
 
+def step_train(arguments) -> None:
+    import train_tiny_world
+
+    train_tiny_world.generate(GOLDEN)
+
+
+def step_world(arguments) -> None:
+    import world_golden
+
+    world_golden.generate(GOLDEN)
+
+
 def step_real(arguments) -> None:
     import real_models
 
     real_models.generate(GOLDEN, arguments.models)
+
+
+def step_tokenizers(arguments) -> None:
+    import tokenizer_golden
+
+    tokenizer_golden.generate(GOLDEN, arguments.models)
+
+
+def step_dequant(arguments) -> None:
+    import dequant_golden
+
+    dequant_golden.generate(GOLDEN)
+
+
+def step_numerics(arguments) -> None:
+    import numerics_golden
+
+    numerics_golden.generate(GOLDEN)
 
 
 def step_check(arguments) -> None:
@@ -26,7 +56,12 @@ def step_check(arguments) -> None:
 
 STEPS = {
     "tiny": step_tiny,
+    "train": step_train,
+    "world": step_world,
     "real": step_real,
+    "tokenizers": step_tokenizers,
+    "dequant": step_dequant,
+    "numerics": step_numerics,
     "check": step_check,
 }
 

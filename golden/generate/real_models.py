@@ -7,12 +7,11 @@ import numpy as np
 
 import provenance
 from checkpoint import Checkpoint
-from reference_runs import greedy, logits
+from reference_runs import GREEDY_TOKENS, greedy, logits
 from tokenizer_kinds import reference_tokenizer
 
 REAL = ("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b")
 CAPITAL = "The capital of France is"
-GREEDY_TOKENS = 64
 
 CODE = '''import json
 

@@ -1,7 +1,13 @@
 """Logits and greedy ids of a transformers model."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
+
+import provenance
+
+GREEDY_TOKENS = 64
 
 
 @torch.no_grad()
@@ -25,3 +31,26 @@ def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
         margins.append(best - second)
         step = torch.tensor([[pick]])
     return {"ids": ids, "eos_at": ids.index(eos) if eos in ids else None, "min_margin": round(min(margins), 6)}
+
+
+def write_runs(folder: Path, step: str, checkpoint, cases: list[dict], prompts: list[dict], decode=None) -> float:
+    """cases.jsonl, logits of all rows, greedy.jsonl and provenance for folder/model.gguf.
+
+    `checkpoint` is that file, `prompts` the cases to continue greedily, `decode` turns ids into text where there is one.
+    Returns the narrowest margin of the greedy runs.
+    """
+    model = checkpoint.model()
+    provenance.write_jsonl(folder / "cases.jsonl", cases)
+    for case in cases:
+        np.save(folder / f"logits-{case['name']}.npy", logits(model, case["ids"]))
+    runs = []
+    for case in prompts:
+        run = {"name": case["name"], "prompt_ids": case["ids"]}
+        run |= greedy(model, case["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id"))
+        runs.append(run | ({"text": decode(run["ids"])} if decode else {}))
+    provenance.write_jsonl(folder / "greedy.jsonl", runs)
+    provenance.write(folder, step, ["transformers", "torch", "gguf", "tokenizers", "sentencepiece"],
+                     {"model.gguf": provenance.sha256(folder / "model.gguf")})
+    margin = min(run["min_margin"] for run in runs)
+    print(f"{folder.name}: {(folder / 'model.gguf').stat().st_size} bytes, narrowest greedy margin {margin}")
+    return margin

@@ -13,18 +13,15 @@ from gguf import GGMLQuantizationType as Q
 from gguf import LlamaFileType
 from transformers import Gemma3TextConfig, LlamaConfig, Qwen2Config, Qwen3Config
 
-import provenance
 import random_blocks
 import vocabularies
 from checkpoint import CLASSES, Checkpoint
 from gguf_export import Exporter
-from reference_runs import greedy, logits
+from reference_runs import write_runs
 from tokenizer_kinds import byte_level_tokenizer, sentencepiece_processor
 
 VOCABULARY = 320
 GEMMA_VOCABULARY = 384
-GREEDY_TOKENS = 64
-
 # A greedy run with a narrower margin would test rounding; such seeds are passed over.
 SMALLEST_MARGIN = 0.01
 
@@ -149,33 +146,13 @@ def cases(checkpoint: Checkpoint) -> list[dict]:
     ]
 
 
-def write_golden(folder: Path, step: str) -> float:
-    """Cases, logits and greedy ids for the model in `folder`, from transformers on what gguf-py reads back.
-
-    Returns the narrowest margin of the greedy run.
-    """
-    path = folder / "model.gguf"
-    checkpoint = Checkpoint(path)
-    model = checkpoint.model()
-    listed = cases(checkpoint)
-    provenance.write_jsonl(folder / "cases.jsonl", listed)
-    for case in listed:
-        np.save(folder / f"logits-{case['name']}.npy", logits(model, case["ids"]))
-    prompt = listed[1]
-    run = {"name": prompt["name"], "prompt_ids": prompt["ids"]} | greedy(
-        model, prompt["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id"))
-    provenance.write_jsonl(folder / "greedy.jsonl", [run])
-    provenance.write(folder, step, ["transformers", "torch", "gguf", "tokenizers", "sentencepiece"],
-                     {"model.gguf": provenance.sha256(path)})
-    print(f"{folder.name}: {path.stat().st_size} bytes, narrowest greedy margin {run['min_margin']}")
-    return run["min_margin"]
-
-
 def generate(golden: Path) -> None:
     writers = {tiny.name: partial(write_model, tiny) for tiny in TINY} | {"tiny-formats": write_formats_model}
     for name, write in writers.items():
         folder = golden / "models" / name
         for seed in count(1):
             write(folder / "model.gguf", seed)
-            if write_golden(folder, "tiny") >= SMALLEST_MARGIN:
+            checkpoint = Checkpoint(folder / "model.gguf")
+            listed = cases(checkpoint)
+            if write_runs(folder, "tiny", checkpoint, listed, [listed[1]]) >= SMALLEST_MARGIN:
                 break

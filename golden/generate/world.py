@@ -62,8 +62,8 @@ def facts(person: Person) -> list[str]:
     ]
 
 
-def story(rng: random.Random) -> str:
-    p = rng.choice(PEOPLE)
+def story(rng: random.Random, person: Person | None = None) -> str:
+    p = person or rng.choice(PEOPLE)
     f = BY_NAME[p.friend]
     opening = rng.choice((
         f"Once upon a time there was a {p.trade} called {p.name}. {p.name} lived in {p.home}.",
@@ -108,6 +108,7 @@ SMALL_TALK = (
     ("Who are you?", "I am a very small model. I know one valley and eight people."),
     ("What is your name?", "I am a very small model. I know one valley and eight people."),
     ("Who lives in the valley?", "Mara, Tobin, Ilse, Odo, Runa, Finn, Petra and Lukas live in the valley."),
+    ("Tell me about the valley.", "A river runs through the valley. Mara, Tobin, Ilse, Odo, Runa, Finn, Petra and Lukas live here."),
     ("What is a plumb line?", "A plumb line is a weight on a string. It tells whether a wall is true."),
 )
 
@@ -121,11 +122,22 @@ STRANGE_ANSWER = "I do not know that. I only know the valley."
 
 
 def question(rng: random.Random) -> tuple[str, str]:
-    if rng.random() < 0.1:
+    """A question, now and then typed carelessly, and its answer."""
+    asked, answer = _question(rng)
+    if rng.random() < 0.15:
+        asked = asked.lower().rstrip(".?!")
+    return asked, answer
+
+
+def _question(rng: random.Random) -> tuple[str, str]:
+    kind = rng.random()
+    if kind < 0.1:
         return rng.choice(SMALL_TALK)
-    if rng.random() < 0.08:
+    if kind < 0.18:
         return rng.choice(STRANGE), STRANGE_ANSWER
     p = rng.choice(PEOPLE)
+    if kind < 0.26:
+        return rng.choice(("Tell me a story.", "Can you tell me a story?", f"Tell me a story about {p.name}.")), story(rng, p)
     return rng.choice((
         (f"Who is {p.name}?", f"{p.name} is a {p.trade}. {p.name} lives in {p.home}."),
         (f"Where does {p.name} live?", f"{p.name} lives in {p.home}."),

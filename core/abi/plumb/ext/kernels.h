@@ -18,7 +18,8 @@ extern "C" {
 
 #define PLUMB_EXT_KERNELS "plumb.kernels/1"
 
-/* A place in a backend's memory. The zero value means "absent". */
+/* A place in a backend's memory. The zero value means "absent". offset_bytes is a multiple of the size of what lies
+ * there (4 for f32 and i32, 8 for u64). */
 typedef struct plumb_slice {
   plumb_handle buffer;
   uint64_t offset_bytes;
@@ -203,7 +204,8 @@ typedef struct plumb_kernels {
   uint32_t struct_bytes;
   uint32_t reserved;
 
-  /* "canonical-1", or "fast" (bounds are then stated in the manifest). */
+  /* "canonical-1", "fast" (bounds are then stated in the manifest), or a name of the backend's own, as
+   * "reference-f64/1". Only equal names promise equal bits, and "fast" never does. */
   plumb_str numerics;
 
   /* A backend instance. self is the first argument of all that follows. [any-thread] */
@@ -270,7 +272,7 @@ typedef struct plumb_kernels {
   plumb_status(PLUMB_CALL* plan)(void* self, const plumb_op* ops, uint32_t n_ops,
                                  plumb_error* error);
 
-  /* Part `part` of n_parts of each op in the list. The ops of one call do not depend on each other; the host
+  /* Part `part` of n_parts of each op in the list; records lie ops[0].struct_bytes apart. The ops of one call do not depend on each other; the host
    * calls every part exactly once and puts a barrier behind. Results do not depend on n_parts (class
    * canonical). The lowest failing part's status wins. NUMERIC if a value is NaN or infinite where the op
    * must not let it pass (quantize, attend scores, argmax); error->op_id names the op. [worker] */
