@@ -14,12 +14,10 @@ BOUND = 2e-3
 
 
 def llama_cpp_logits(path: Path, ids: list[int]) -> np.ndarray:
-    """f32[T,V] from llama.cpp on the CPU, KV cache in f32."""
-    from llama_cpp import GGML_TYPE_F32, Llama
+    """f32[T,V] from llama.cpp on the CPU, with its package's defaults."""
+    from llama_cpp import Llama
 
-    engine = Llama(str(path), n_ctx=max(64, len(ids)), n_batch=max(64, len(ids)), n_ubatch=max(64, len(ids)),
-                   logits_all=True, n_gpu_layers=0, type_k=GGML_TYPE_F32, type_v=GGML_TYPE_F32, n_threads=2, verbose=False,
-                   flash_attn=False)
+    engine = Llama(str(path), n_ctx=max(64, len(ids)), logits_all=True, n_gpu_layers=0, verbose=False)
     engine.eval(ids)
     rows = np.array(engine.scores[: len(ids)], dtype=np.float32)
     engine.close()

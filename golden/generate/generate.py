@@ -48,6 +48,12 @@ def step_numerics(arguments) -> None:
     numerics_golden.generate(GOLDEN)
 
 
+def step_templates(arguments) -> None:
+    import template_golden
+
+    template_golden.generate(GOLDEN, arguments.models)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -60,6 +66,7 @@ STEPS = {
     "world": step_world,
     "real": step_real,
     "tokenizers": step_tokenizers,
+    "templates": step_templates,
     "dequant": step_dequant,
     "numerics": step_numerics,
     "check": step_check,

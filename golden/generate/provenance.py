@@ -15,16 +15,24 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def write(folder: Path, step: str, programs: list[str], inputs: dict[str, str], **facts) -> None:
-    """`inputs` maps a name to its sha256; `facts` are figures worth keeping beside the data."""
+def write(folder: Path, step: str, programs: list[str], inputs: dict[str, str]) -> None:
+    """`inputs` maps a name to its sha256."""
     record = {
         "programs": {name: version(name) for name in programs},
         "command": f"python golden/generate/generate.py {step}",
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "inputs_sha256": inputs,
-    } | facts
+    }
     (folder / "provenance.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_jsonl(path: Path, records) -> None:
-    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    path.write_text("".join(_line(record) + "\n" for record in records), encoding="utf-8")
+
+
+def _line(record) -> str:
+    """JSON in UTF-8; the separators at which some readers would also split lines are escaped."""
+    text = json.dumps(record, ensure_ascii=False)
+    for separator in "\u0085\u2028\u2029":
+        text = text.replace(separator, f"\\u{ord(separator):04x}")
+    return text

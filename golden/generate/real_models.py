@@ -8,7 +8,7 @@ import numpy as np
 import provenance
 from checkpoint import Checkpoint
 from reference_runs import GREEDY_TOKENS, greedy, logits
-from tokenizer_kinds import reference_tokenizer
+from tokenizer_kinds import encode_prompt, reference_tokenizer
 
 REAL = ("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b")
 CAPITAL = "The capital of France is"
@@ -60,8 +60,7 @@ def write_golden(golden: Path, gguf: Path, model_name: str, tokenizers: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint = Checkpoint(gguf)
     tokenizer = reference_tokenizer(checkpoint, tokenizers)
-    bos = [checkpoint.value("tokenizer.ggml.bos_token_id")] if checkpoint.value("tokenizer.ggml.add_bos_token") else []
-    listed = [{"name": name, "text": text, "ids": bos + tokenizer.encode(text, add_special_tokens=False).ids}
+    listed = [{"name": name, "text": text, "ids": encode_prompt(checkpoint, tokenizer, text)}
               for name, text in texts(golden, model_name).items()]
     provenance.write_jsonl(folder / "cases.jsonl", listed)
     model = checkpoint.model()

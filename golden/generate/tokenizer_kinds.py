@@ -76,3 +76,9 @@ def reference_tokenizer(checkpoint, tokenizers: Path) -> Tokenizer:
     if checkpoint.value("tokenizer.ggml.model") == "gpt2":
         return byte_level_tokenizer(checkpoint)
     return Tokenizer.from_file(str(tokenizers / "gemma3-tokenizer.json"))
+
+
+def encode_prompt(checkpoint, tokenizer: Tokenizer, text: str) -> list[int]:
+    """Ids as a model wants them: BOS first where the file's metadata asks for it, control literals parsed."""
+    bos = [checkpoint.value("tokenizer.ggml.bos_token_id")] if checkpoint.value("tokenizer.ggml.add_bos_token") else []
+    return bos + tokenizer.encode(text, add_special_tokens=False).ids
