@@ -54,6 +54,12 @@ def step_templates(arguments) -> None:
     template_golden.generate(GOLDEN, arguments.models)
 
 
+def step_math(arguments) -> None:
+    import math_tables
+
+    math_tables.generate(GOLDEN)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -69,6 +75,7 @@ STEPS = {
     "templates": step_templates,
     "dequant": step_dequant,
     "numerics": step_numerics,
+    "math": step_math,
     "check": step_check,
 }
 
