@@ -75,7 +75,8 @@ typedef struct plumb_tokenizer {
   uint32_t(PLUMB_CALL* attributes)(void* self, int32_t id);
 
   /* MORE_SPACE with result->n set if capacity is too small (nothing else is then promised). A text of n bytes
-   * needs at most 2 n + 8 ids. Linear time. [any-thread] */
+   * needs at most 3 n + 8 ids: an ill-formed byte reads as U+FFFD, which can be three byte tokens. Linear time.
+   * [any-thread] */
   plumb_status(PLUMB_CALL* encode)(void* self, const plumb_encode_request* request,
                                    plumb_encode_result* result, plumb_error* error);
 

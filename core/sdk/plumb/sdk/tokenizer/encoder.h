@@ -1,0 +1,222 @@
+// encoder.h: the outer walk that every tokenizer shares (broken UTF-8, added literals, the caller's
+// buffers), and the C table for a C++ tokenizer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plumb/ext/tokenizer.h"
+#include "plumb/sdk/abi.h"
+#include "plumb/sdk/tokenizer/literal_matcher.h"
+#include "plumb/sdk/tokenizer/mapped_text.h"
+#include "plumb/sdk/tokenizer/merge.h"
+#include "plumb/sdk/tokenizer/vocabulary.h"
+
+namespace plumbline::tokenizer {
+
+/// Writes into the caller's buffers, and goes on counting when they are full.
+class IdWriter {
+ public:
+  explicit IdWriter(plumb_encode_result& result) : result_(result) { result_.n = 0; }
+  void put(int32_t id, plumb_span span) {
+    if (result_.n < result_.capacity) {
+      result_.ids[result_.n] = id;
+      if (result_.spans != nullptr) result_.spans[result_.n] = span;
+    }
+    ++result_.n;
+  }
+
+ private:
+  plumb_encode_result& result_;
+};
+
+/// Working memory of one encode call, kept for the next one.
+struct Scratch {
+  MappedText repaired;
+  MappedText rewritten;
+  MappedText prefixed;
+  std::vector<LiteralMatcher::Match> matches;
+  std::vector<Piece> pieces;
+  Merger merger;
+  WordCache cache;
+};
+
+/// As many scratches as there were calls at the same time.
+class ScratchPool {
+ public:
+  std::unique_ptr<Scratch> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<Scratch>();
+    std::unique_ptr<Scratch> scratch = std::move(free_.back());
+    free_.pop_back();
+    return scratch;
+  }
+  void give(std::unique_ptr<Scratch> scratch) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(scratch));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Scratch>> free_;
+};
+
+/// Positions inside a text are 32 bits wide.
+constexpr uint64_t kLongestTextBytes = uint64_t{1} << 30;
+
+/// Cuts a text at the added literals, leftmost and longest first. Calls on_id(id, span) for a
+/// literal and on_text(part) for what lies between. A special literal under PLUMB_SPECIAL_OFF is
+/// skipped as a whole: no shorter literal is looked for inside it. Source  tokenizers,
+/// added_vocabulary.rs, find_matches: the same rule with encode_special_tokens.
+template <typename OnId, typename OnText>
+void cut_at_literals(const Vocabulary& vocabulary, const LiteralMatcher& literals,
+                     const MappedView& view, uint32_t special,
+                     std::vector<LiteralMatcher::Match>& matches, OnId&& on_id, OnText&& on_text) {
+  matches.clear();
+  literals.find_backward(view.text(), matches);
+  size_t text_begin = 0;
+  size_t at = 0;
+  for (auto match = matches.rbegin(); match != matches.rend(); ++match) {
+    if (match->begin < at) continue;
+    at = match->end;
+    if (special != PLUMB_SPECIAL_PARSE && vocabulary.is_special(match->id)) continue;
+    if (match->begin > text_begin) on_text(view.part(text_begin, match->begin));
+    on_id(match->id, view.source(match->begin, match->end));
+    text_begin = match->end;
+  }
+  if (view.text().size() > text_begin) on_text(view.part(text_begin, view.text().size()));
+}
+
+/// Adds every literal that is matched before the vocabulary's own rules: control, unknown,
+/// user-defined. as_matched(token text) is the literal's form in the texts that will be cut.
+template <typename AsMatched>
+Result<void> add_literals(const Vocabulary& vocabulary, const AsMatched& as_matched,
+                          LiteralMatcher& literals) {
+  for (int32_t id = 0; id < static_cast<int32_t>(vocabulary.tokens.size()); ++id) {
+    if (!vocabulary.is(id, PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED))
+      continue;
+    if (vocabulary.text(id).empty()) continue;
+    if (const int32_t first = literals.add(as_matched(vocabulary.text(id)), id); first >= 0) {
+      return Error{PLUMB_CORRUPT, "tokenizer.ggml.tokens: tokens " + std::to_string(first) +
+                                      " and " + std::to_string(id) + " are the same literal"};
+    }
+  }
+  literals.build();
+  return {};
+}
+
+/// The C table of a class T with
+///   static Result<void> recognise(const MetadataReader&);
+///   static Result<std::unique_ptr<T>> create(const MetadataReader&);
+///   const Vocabulary& vocabulary() const;
+///   void encode(std::string_view text, uint32_t special, Scratch&, IdWriter&) const;
+///   std::string_view piece(int32_t id, bool is_first) const;
+template <typename T>
+class TokenizerTable {
+ public:
+  static const plumb_tokenizer* get() {
+    static constexpr plumb_tokenizer kTable = {
+        sizeof(plumb_tokenizer), 0, recognise, create, destroy, info, attributes, encode, piece};
+    return &kTable;
+  }
+
+ private:
+  struct Instance {
+    std::unique_ptr<T> tokenizer;
+    ScratchPool pool;
+  };
+
+  static plumb_status recognise(const plumb_metadata* metadata, plumb_error* error) {
+    return guarded(error, [&] {
+      if (metadata == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "metadata is null");
+      const Result<void> answer = T::recognise(MetadataReader(*metadata));
+      return answer ? PLUMB_OK : fail(error, answer.error());
+    });
+  }
+
+  static plumb_status create(const plumb_host*, const plumb_metadata* metadata,
+                             plumb_str options_json, void** self, plumb_error* error) {
+    return guarded(error, [&] {
+      if (metadata == nullptr || self == nullptr) {
+        return fail(error, PLUMB_INVALID_ARGUMENT, "metadata or self is null");
+      }
+      const std::string_view options = to_view(options_json);
+      if (!options.empty() && options != "{}" && options != "null") {
+        return fail(error, PLUMB_INVALID_CONFIG, "this tokenizer has no options");
+      }
+      Result<std::unique_ptr<T>> made = T::create(MetadataReader(*metadata));
+      if (!made) return fail(error, made.error());
+      auto instance = std::make_unique<Instance>();
+      instance->tokenizer = *std::move(made);
+      *self = instance.release();
+      return plumb_status{PLUMB_OK};
+    });
+  }
+
+  static void destroy(void* self) { delete static_cast<Instance*>(self); }
+
+  static const T& tokenizer_of(void* self) { return *static_cast<Instance*>(self)->tokenizer; }
+
+  static plumb_status info(void* self, plumb_tokenizer_info* out, plumb_error* error) {
+    if (out == nullptr || !PLUMB_HAS(out, plumb_tokenizer_info, add_eos)) {
+      return fail(error, PLUMB_INVALID_ARGUMENT, "info is null or too short");
+    }
+    const uint32_t struct_bytes = out->struct_bytes;
+    *out = tokenizer_of(self).vocabulary().info;
+    out->struct_bytes = struct_bytes;
+    return PLUMB_OK;
+  }
+
+  static uint32_t attributes(void* self, int32_t id) {
+    const Vocabulary& vocabulary = tokenizer_of(self).vocabulary();
+    return vocabulary.contains(id) ? vocabulary.attributes[id] : PLUMB_TOKEN_UNUSED;
+  }
+
+  static plumb_status encode(void* self, const plumb_encode_request* request,
+                             plumb_encode_result* result, plumb_error* error) {
+    return guarded(error, [&] {
+      if (request == nullptr || !PLUMB_HAS(request, plumb_encode_request, text) ||
+          result == nullptr || !PLUMB_HAS(result, plumb_encode_result, n)) {
+        return fail(error, PLUMB_INVALID_ARGUMENT, "request or result is null or too short");
+      }
+      if (request->special > PLUMB_SPECIAL_PARSE) {
+        return failf(error, PLUMB_INVALID_ARGUMENT, "special is %u, 0 (off) or 1 (parse) expected",
+                     request->special);
+      }
+      if (request->text.bytes > kLongestTextBytes ||
+          (request->text.bytes > 0 && request->text.data == nullptr)) {
+        return failf(error, PLUMB_INVALID_ARGUMENT, "text of %llu bytes, at most %llu expected",
+                     static_cast<unsigned long long>(request->text.bytes),
+                     static_cast<unsigned long long>(kLongestTextBytes));
+      }
+      if (result->capacity > 0 && result->ids == nullptr) {
+        return fail(error, PLUMB_INVALID_ARGUMENT, "ids is null with a capacity");
+      }
+      Instance& instance = *static_cast<Instance*>(self);
+      std::unique_ptr<Scratch> scratch = instance.pool.take();
+      IdWriter writer(*result);
+      instance.tokenizer->encode(to_view(request->text), request->special, *scratch, writer);
+      instance.pool.give(std::move(scratch));
+      return plumb_status{result->n <= result->capacity ? PLUMB_OK : PLUMB_MORE_SPACE};
+    });
+  }
+
+  static plumb_status piece(void* self, int32_t id, uint32_t is_first, plumb_bytes* bytes,
+                            plumb_error* error) {
+    const T& tokenizer = tokenizer_of(self);
+    if (bytes == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "bytes is null");
+    if (!tokenizer.vocabulary().contains(id)) {
+      return failf(error, PLUMB_INVALID_ARGUMENT, "token %d, 0 to %u expected", id,
+                   tokenizer.vocabulary().info.n_vocab - 1);
+    }
+    const std::string_view view = tokenizer.piece(id, is_first != 0);
+    *bytes = {reinterpret_cast<const uint8_t*>(view.data()), view.size()};
+    return PLUMB_OK;
+  }
+};
+
+}  // namespace plumbline::tokenizer

@@ -1,0 +1,72 @@
+#include "byte_alphabet.h"
+
+#include <array>
+
+#include "plumb/sdk/utf8.h"
+
+namespace plumbline::tokenizers::bpe {
+namespace {
+
+constexpr char32_t kFirstShifted = 0x100;
+constexpr uint32_t kNShifted = 68;
+
+constexpr bool stands_for_itself(uint32_t byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) ||
+         (byte >= 0xAE && byte <= 0xFF);
+}
+
+/// shifted[i]: the byte that U+0100 + i stands for.
+constexpr std::array<uint8_t, kNShifted> make_shifted() {
+  std::array<uint8_t, kNShifted> shifted{};
+  uint32_t n = 0;
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    if (!stands_for_itself(byte)) shifted[n++] = static_cast<uint8_t>(byte);
+  }
+  return shifted;
+}
+constexpr std::array<uint8_t, kNShifted> kShifted = make_shifted();
+
+/// Every character of the alphabet has one or two bytes.
+struct Character {
+  char bytes[2];
+  uint8_t n;
+};
+constexpr std::array<Character, 256> make_characters() {
+  std::array<Character, 256> characters{};
+  const auto encode = [](uint32_t code_point) {
+    return code_point < 0x80 ? Character{{static_cast<char>(code_point), 0}, 1}
+                             : Character{{static_cast<char>(0xC0 | code_point >> 6),
+                                          static_cast<char>(0x80 | (code_point & 0x3F))},
+                                         2};
+  };
+  for (uint32_t byte = 0; byte < 256; ++byte) characters[byte] = encode(byte);
+  for (uint32_t i = 0; i < kNShifted; ++i) characters[kShifted[i]] = encode(kFirstShifted + i);
+  return characters;
+}
+constexpr std::array<Character, 256> kCharacters = make_characters();
+
+}  // namespace
+
+std::string_view character_of(uint8_t byte) {
+  return {kCharacters[byte].bytes, kCharacters[byte].n};
+}
+
+bool append_bytes_of(std::string_view token, std::string& out) {
+  const size_t before = out.size();
+  for (size_t at = 0; at < token.size();) {
+    const utf8::Decoded next = utf8::decode(token, at);
+    const char32_t c = next.code_point;
+    if (c < 0x100 && stands_for_itself(c)) {
+      out.push_back(static_cast<char>(c));
+    } else if (c >= kFirstShifted && c < kFirstShifted + kNShifted) {
+      out.push_back(static_cast<char>(kShifted[c - kFirstShifted]));
+    } else {
+      out.resize(before);
+      return false;
+    }
+    at += next.n_bytes;
+  }
+  return true;
+}
+
+}  // namespace plumbline::tokenizers::bpe
