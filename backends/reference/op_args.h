@@ -1,6 +1,7 @@
 // op_args.h: turns an op record into checked pointers, and names the first thing that is wrong with it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 
@@ -61,6 +62,13 @@ class OpArgs {
                       static_cast<unsigned long long>(slice.buffer));
     }
     return reinterpret_cast<T*>(memory);
+  }
+
+  /// i32[n], none of them negative.
+  const int32_t* positions(plumb_slice slice, uint64_t n) {
+    const int32_t* values = elements<const int32_t>("positions", slice, {n});
+    if (!failed()) require(std::all_of(values, values + n, [](int32_t p) { return p >= 0; }), "positions: one is negative");
+    return values;
   }
 
   /// A matrix prepared for `use`; its shape is compared where not 0.

@@ -200,6 +200,9 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
   if (extends && (k == nullptr || v == nullptr || positions == nullptr)) {
     return fail(error, PLUMB_INVALID_ARGUMENT, "kv: new rows need k, v and positions");
   }
+  if (positions != nullptr && std::any_of(positions, positions + n, [](int32_t p) { return p < 0; })) {
+    return fail(error, PLUMB_INVALID_ARGUMENT, "kv: a position is negative");
+  }
   const uint64_t at = first * cache->row_floats(), n_floats = n * cache->row_floats();
   if (k != nullptr) std::copy_n(k, n_floats, cache->k.get() + at);
   if (v != nullptr) std::copy_n(v, n_floats, cache->v.get() + at);

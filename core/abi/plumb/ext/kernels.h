@@ -106,19 +106,20 @@ typedef struct plumb_op_kv_append {
   plumb_handle kv;
   plumb_slice k;         /* f32[T,K,C] */
   plumb_slice v;         /* f32[T,K,C] */
-  plumb_slice positions; /* i32[T], stored with the rows */
+  plumb_slice positions; /* i32[T], each >= 0, stored with the rows */
   uint32_t first_row;    /* rows [first_row, first_row + T) are written; <= rows held; rows behind are dropped */
   uint32_t reserved;
 } plumb_op_kv_append;
 
+/* A query that sees no row is INVALID_ARGUMENT; a visible score that is not finite, NUMERIC. */
 typedef struct plumb_op_attend {
   plumb_handle kv;
   plumb_slice q;         /* f32[T,H,C] */
   plumb_slice out;       /* f32[T,H,C] */
-  plumb_slice positions; /* i32[T]: the queries' positions */
+  plumb_slice positions; /* i32[T]: the queries' positions, each >= 0 */
   plumb_slice bitmap;    /* PLUMB_MASK_BITMAP: u64[T,ceil(T/64)], bit j of row i: query i sees new row j */
   uint32_t n_rows_kv;    /* rows [0, n_rows_kv) of the cache take part; <= rows held */
-  uint32_t first_row;    /* PLUMB_MASK_BITMAP: the row of the first of the T new rows */
+  uint32_t first_row;    /* PLUMB_MASK_BITMAP: the row of the first of the T new rows: n_rows_kv - T */
   uint32_t n_heads;      /* H, a multiple of the cache's K; head h reads kv head h / (H / K) */
   uint32_t mask;         /* PLUMB_MASK_* */
   uint32_t window;       /* PLUMB_MASK_WINDOW: > 0 */

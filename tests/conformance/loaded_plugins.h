@@ -1,0 +1,38 @@
+// loaded_plugins.h: the plugins under test, and how deep.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "op_cases.h"
+#include "tests/support/kernels_harness.h"
+
+namespace plumbline::test {
+
+/// All kernels plugins of the build that can run here.
+const std::vector<KernelsPlugin>& plugins();
+/// plumb.reference.
+const KernelsPlugin& oracle();
+/// 1, or PLUMB_CONFORMANCE_DEPTH.
+int depth();
+
+/// A parameter of tests: one plugin.
+class EachPlugin : public ::testing::TestWithParam<KernelsPlugin> {
+ protected:
+  Rig rig_{GetParam()};
+};
+
+inline std::string plugin_test_name(const ::testing::TestParamInfo<KernelsPlugin>& info) {
+  std::string name = info.param.id;
+  for (char& c : name) {
+    if (c == '.') c = '_';  // GoogleTest takes letters, digits and underscores
+  }
+  return name;
+}
+
+}  // namespace plumbline::test
+
+#define PLUMB_FOR_EACH_PLUGIN(Fixture) \
+  INSTANTIATE_TEST_SUITE_P(Kernels, Fixture, ::testing::ValuesIn(plugins()), plugin_test_name)

@@ -1,0 +1,199 @@
+#include "kernels_harness.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "plumb/plugin.h"
+
+namespace plumbline::test {
+
+namespace {
+
+constexpr uint64_t kGuardBytes = 128;
+constexpr uint8_t kGuardByte = 0xa5;
+
+void must(plumb_status status, const ErrorBuffer& error, const std::string& what) {
+  if (status != PLUMB_OK) throw std::runtime_error(what + ": " + error.take(status).message);
+}
+
+/// What the side-car manifest says, so that no other kind of library is loaded.
+bool offers_kernels(std::filesystem::path library) {
+  std::ifstream file(library.replace_extension(".plugin.json"));
+  const std::string manifest{std::istreambuf_iterator<char>(file), {}};
+  return manifest.find(PLUMB_EXT_KERNELS) != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder) {
+  static const plumb_host host = make_abi<plumb_host>();
+  std::vector<KernelsPlugin> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".so" || !offers_kernels(entry.path())) continue;
+    void* library = dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw std::runtime_error(dlerror());
+    const auto enter = reinterpret_cast<plumb_plugin_entry_fn>(dlsym(library, PLUMB_PLUGIN_ENTRY));
+    if (enter == nullptr) throw std::runtime_error(entry.path().string() + ": no " PLUMB_PLUGIN_ENTRY);
+    plumb_offer offer = make_abi<plumb_offer>();
+    offer.version_oldest = PLUMB_ABI_OLDEST;
+    offer.version_newest = PLUMB_ABI_VERSION;
+    offer.host = &host;
+    plumb_answer answer = make_abi<plumb_answer>();
+    ErrorBuffer error;
+    must(enter(&offer, &answer, error), error, entry.path().string());
+    const auto* table = static_cast<const plumb_kernels*>(answer.plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
+    if (table == nullptr || answer.plugin->probe(error) != PLUMB_OK) continue;
+    found.push_back({to_string(answer.plugin->id), to_string(table->numerics), table});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return found;
+}
+
+plumb_tensor HostTensor::view() const {
+  plumb_tensor tensor = make_abi<plumb_tensor>();
+  tensor.format = format;
+  tensor.name = to_abi("t");
+  tensor.rank = static_cast<uint32_t>(dims.size());
+  std::fill(std::begin(tensor.dims), std::end(tensor.dims), 1);
+  std::copy(dims.begin(), dims.end(), tensor.dims);
+  tensor.data = {data.data(), data.size()};
+  return tensor;
+}
+
+HostTensor f32_tensor(std::vector<uint64_t> dims, const std::vector<float>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return {PLUMB_F32, std::move(dims), {bytes, bytes + values.size() * sizeof(float)}};
+}
+
+Rig::Rig(const KernelsPlugin& plugin) : plugin_(plugin) {
+  plumb_kernels_config config = make_abi<plumb_kernels_config>();
+  config.n_workers_max = kWorkers;
+  config.options_json = to_abi("{}");
+  static const plumb_host host = make_abi<plumb_host>();
+  ErrorBuffer error;
+  must(table().create(&host, &config, &self_, error), error, plugin_.id + ": create");
+  for (uint32_t i = 0; i < kWorkers; ++i) {
+    workers_.push_back(0);
+    must(table().worker_create(self_, i, &workers_.back(), error), error, plugin_.id + ": worker_create");
+  }
+}
+
+Rig::~Rig() {
+  clear();
+  for (const plumb_handle worker : workers_) table().worker_destroy(self_, worker);
+  table().destroy(self_);
+}
+
+void Rig::clear() {
+  for (const plumb_handle weight : weights_) table().release(self_, weight);
+  for (const plumb_handle cache : caches_) table().kv_destroy(self_, cache);
+  for (const Room& room : rooms_) table().free(self_, room.buffer);
+  weights_.clear();
+  caches_.clear();
+  rooms_.clear();
+}
+
+plumb_slice Rig::room(uint64_t bytes) {
+  Room room{0, bytes, {}};
+  ErrorBuffer error;
+  const uint64_t all_bytes = bytes + 2 * kGuardBytes;
+  must(table().alloc(self_, all_bytes, 0, &room.buffer, error), error, plugin_.id + ": alloc");
+  const plumb_handle buffer = room.buffer;
+  rooms_.push_back(std::move(room));
+  write({buffer, 0}, std::vector<uint8_t>(all_bytes, kGuardByte).data(), all_bytes);
+  return {buffer, kGuardBytes};
+}
+
+void Rig::write(plumb_slice slice, const void* from, uint64_t bytes) {
+  ErrorBuffer error;
+  must(table().write(self_, slice, from, bytes, error), error, plugin_.id + ": write");
+}
+
+void Rig::read(plumb_slice slice, void* to, uint64_t bytes) const {
+  ErrorBuffer error;
+  must(table().read(self_, slice, to, bytes, error), error, plugin_.id + ": read");
+}
+
+plumb_slice Rig::quantised(plumb_slice in, uint32_t n_rows, uint32_t width) {
+  const plumb_slice out = room(table().activation_bytes(self_, n_rows, width));
+  plumb_op op = make_op(PLUMB_OP_QUANTIZE, n_rows);
+  op.as.quantize = {.in = in, .out = out, .width = width, .reserved = 0};
+  const Outcome outcome = execute(op);
+  if (outcome.status != PLUMB_OK) throw std::runtime_error(plugin_.id + ": quantize: " + outcome.message);
+  return out;
+}
+
+Outcome Rig::try_weight(const HostTensor& tensor, uint32_t uses, plumb_handle* weight) {
+  const plumb_tensor view = tensor.view();
+  ErrorBuffer error;
+  uint64_t bytes = 0;
+  plumb_status status = table().prepare_bytes(self_, &view, uses, &bytes, error);
+  if (status == PLUMB_OK) {
+    const plumb_slice destination = bytes == 0 ? plumb_slice{} : room(bytes);
+    status = table().prepare(self_, &view, uses, destination, weight, error);
+    check_rooms();
+  }
+  if (status == PLUMB_OK) weights_.push_back(*weight);
+  return {status, error.op_id(), std::string(error.message())};
+}
+
+plumb_handle Rig::weight(const HostTensor& tensor, uint32_t uses) {
+  plumb_handle weight = 0;
+  const Outcome outcome = try_weight(tensor, uses, &weight);
+  if (outcome.status != PLUMB_OK) throw std::runtime_error(plugin_.id + ": prepare: " + outcome.message);
+  return weight;
+}
+
+plumb_handle Rig::kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_width) {
+  plumb_kv_shape shape = make_abi<plumb_kv_shape>();
+  shape.format = PLUMB_F32;
+  shape.capacity_rows = capacity_rows;
+  shape.n_heads_kv = n_heads;
+  shape.head_width = head_width;
+  plumb_handle cache = 0;
+  ErrorBuffer error;
+  must(table().kv_create(self_, &shape, &cache, error), error, plugin_.id + ": kv_create");
+  caches_.push_back(cache);
+  return cache;
+}
+
+bool Rig::supports(const plumb_op_query& query, std::string* reason) const {
+  ErrorBuffer error;
+  const plumb_status status = table().supports(self_, &query, error);
+  if (reason != nullptr) *reason = error.message();
+  return status == PLUMB_OK;
+}
+
+Outcome Rig::execute(const plumb_op& op, uint32_t n_parts) {
+  ErrorBuffer error;
+  plumb_status status = table().plan(self_, &op, 1, error);
+  for (uint32_t part = 0; part < n_parts && status == PLUMB_OK; ++part) {
+    status = table().execute(self_, &op, 1, workers_[part % kWorkers], part, n_parts, error);
+  }
+  check_rooms();
+  return {status, error.op_id(), std::string(error.message())};
+}
+
+void Rig::check_rooms() const {
+  for (const Room& room : rooms_) {
+    if (!room.contents.empty() && values<uint8_t>({room.buffer, kGuardBytes}, room.bytes) != room.contents) {
+      ADD_FAILURE() << plugin_.id << ": changed an input of " << room.bytes << " bytes";
+    }
+    for (const uint64_t at : {uint64_t{0}, kGuardBytes + room.bytes}) {
+      const auto zone = values<uint8_t>({room.buffer, at}, kGuardBytes);
+      const auto broken = std::find_if(zone.begin(), zone.end(), [](uint8_t byte) { return byte != kGuardByte; });
+      if (broken == zone.end()) continue;
+      ADD_FAILURE() << plugin_.id << ": wrote at byte "
+                    << static_cast<int64_t>(at) + (broken - zone.begin()) - static_cast<int64_t>(kGuardBytes)
+                    << " of a slice of " << room.bytes;
+    }
+  }
+}
+
+}  // namespace plumbline::test
