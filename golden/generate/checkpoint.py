@@ -71,7 +71,9 @@ class Checkpoint:
             tie_word_embeddings=not self.has_tensor("output.weight"),
             rope_parameters=self._rope(),
             # Ids in a configuration only steer generate(), which is not used here.
-            bos_token_id=None, eos_token_id=None, pad_token_id=None,
+            bos_token_id=None,
+            eos_token_id=None,
+            pad_token_id=None,
         )
         if self.arch != "qwen2":
             fields["head_dim"] = self.hyper("attention.key_length", d_model // n_heads)

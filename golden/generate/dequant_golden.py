@@ -14,8 +14,9 @@ from random_blocks import F16_FIELDS, random_codes, set_f16
 FORMATS = (Q.F32, Q.F16, Q.BF16, Q.Q4_0, Q.Q4_1, Q.Q5_0, Q.Q5_1, Q.Q8_0, Q.Q2_K, Q.Q3_K, Q.Q4_K, Q.Q5_K, Q.Q6_K)
 
 # Bits of f16: zeros, smallest and largest subnormal, smallest and largest normal, one, their negatives.
-EXTREME_F16 = np.array([0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x83FF, 0x0400, 0x8400, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF],
-                       dtype=np.uint16).view(np.float16)
+EXTREME_F16 = np.array(
+    [0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x83FF, 0x0400, 0x8400, 0x3C00, 0xBC00, 0x7BFF, 0xFBFF], dtype=np.uint16
+).view(np.float16)
 FINITE_F16 = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 FINITE_F16 = FINITE_F16[np.isfinite(FINITE_F16)]
 
@@ -24,7 +25,7 @@ CODE_BYTES = (0x00, 0xFF, 0x80, 0x7F, 0x81, 0x0F, 0xF0, 0xAA, 0x55)
 
 
 def quantised_blocks(kind: Q, rng: np.random.Generator) -> np.ndarray:
-    """u8[n_blocks, block bytes]: ordinary scales, any finite f16 as scale, and every extreme scale with every code byte."""
+    """u8[n_blocks, block bytes]: ordinary scales, any finite f16 as scale, extreme scales with extreme codes."""
     block_elems, block_bytes = GGML_QUANT_SIZES[kind]
     n_random = 256 if block_elems == 32 else 64
     ordinary, any_scale = random_codes(kind, n_random, rng), random_codes(kind, n_random, rng)
@@ -51,7 +52,9 @@ def plain_blocks(kind: Q, rng: np.random.Generator) -> np.ndarray:
         bits = np.arange(1 << 16, dtype=np.uint16)
         return bits[(bits & 0x7F80) != 0x7F80].view(np.uint8).reshape(-1, 2)
     bits = rng.integers(0, 1 << 32, 1024, dtype=np.uint32)
-    bits = np.concatenate([np.array([0, 0x80000000, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF], np.uint32), bits])
+    bits = np.concatenate(
+        [np.array([0, 0x80000000, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF], np.uint32), bits]
+    )
     return bits[(bits & 0x7F800000) != 0x7F800000].view(np.uint8).reshape(-1, 4)
 
 

@@ -1,4 +1,4 @@
-"""Makes golden data: `python golden/generate/generate.py all --models DIR`. Steps and inputs: README.md beside this file."""
+"""Makes golden data: `python golden/generate/generate.py all --models DIR`. Steps: README.md beside this file."""
 
 import argparse
 from pathlib import Path
@@ -78,13 +78,16 @@ STEPS = {
     "math": step_math,
     "check": step_check,
 }
+NEED_MODELS = ("real", "templates", "tokenizers", "all")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("step", choices=[*STEPS, "all"])
-    parser.add_argument("--models", type=Path, help="folder with the real models as NAME.gguf")
+    parser.add_argument("--models", type=Path, help="folder with the real models as NAME.gguf, gemma3-tokenizer.json")
     arguments = parser.parse_args()
+    if arguments.step in NEED_MODELS and arguments.models is None:
+        parser.error(f"step {arguments.step} needs --models FOLDER, see README.md")
     for name, step in STEPS.items():
         if arguments.step in (name, "all"):
             step(arguments)

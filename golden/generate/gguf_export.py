@@ -1,4 +1,4 @@
-"""A transformers model with random or trained weights as a GGUF file, keys and order as llama.cpp's converter writes them."""
+"""A transformers model as a GGUF file, with the keys that llama.cpp's converter writes."""
 
 from pathlib import Path
 
@@ -90,13 +90,16 @@ class Exporter:
     def stored_tensors(self, model):
         """Yields (GGUF name, f32 values) in GGUF's conventions."""
         c = self._config
-        if not self._arch == "gemma3" and c.rope_parameters["rope_type"] == "llama3":
+        if self._arch != "gemma3" and c.rope_parameters["rope_type"] == "llama3":
             yield "rope_freqs.weight", llama3_factors(model)
         for theirs, tensor in model.state_dict().items():
             if theirs == "lm_head.weight" and c.tie_word_embeddings:
                 continue
             name = to_gguf_name(self._arch, theirs)
-            yield name, to_stored(self._arch, name, tensor.float().numpy(), c.num_attention_heads, c.num_key_value_heads)
+            yield (
+                name,
+                to_stored(self._arch, name, tensor.float().numpy(), c.num_attention_heads, c.num_key_value_heads),
+            )
 
     def add_tensor(self, name: str, values: np.ndarray, kind: GGMLQuantizationType) -> None:
         self._writer.add_tensor(name, quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)

@@ -4,9 +4,9 @@
     python logit_study.py compare --out FOLDER [LOGITS.npy ...]
 
 `prepare` writes ids.json, hf.npy (transformers, f32, on the dequantised weights) and llamacpp.npy (llama.cpp with its
-package's defaults), both f32[T,V]; they are large and not kept in the project. `compare` prints, for llama.cpp and for each
-other f32[T,V] made from the ids of ids.json: the mean cosine per row to transformers, the mean of KL(transformers || it) in
-nats, the share of rows with the same best id, and the ratio of its KL to llama.cpp's.
+package's defaults), both f32[T,V]; they are large and not kept in the project. `compare` prints, for llama.cpp and for
+each other f32[T,V] made from the ids of ids.json: the mean cosine per row to transformers, the mean of
+KL(transformers || it) in nats, the share of rows with the same best id, and the ratio of its KL to llama.cpp's.
 """
 
 import argparse
@@ -41,9 +41,12 @@ def distances(reference: np.ndarray, other: np.ndarray) -> dict[str, float]:
     if reference.shape != other.shape:
         raise ValueError(f"logits of shape {other.shape}, {reference.shape} expected")
     cosines, divergences, same = [], [], []
-    for p, q in zip(reference, other):
-        cosines.append(p.astype(np.float64) @ q.astype(np.float64)
-                       / (np.linalg.norm(p.astype(np.float64)) * np.linalg.norm(q.astype(np.float64))))
+    for p, q in zip(reference, other, strict=True):
+        cosines.append(
+            p.astype(np.float64)
+            @ q.astype(np.float64)
+            / (np.linalg.norm(p.astype(np.float64)) * np.linalg.norm(q.astype(np.float64)))
+        )
         log_p, log_q = log_softmax(p), log_softmax(q)
         divergences.append(float(np.exp(log_p) @ (log_p - log_q)))
         same.append(p.argmax() == q.argmax())
@@ -56,8 +59,10 @@ def compare(out: Path, files: list[Path]) -> None:
     for path in [out / "llamacpp.npy", *files]:
         found = distances(reference, np.load(path, mmap_mode="r"))
         base = base or found
-        print(f"{path}: mean cosine {found['cosine']:.6f}, mean KL {found['kl']:.3e}, same best id {found['same_top']:.4f}, "
-              f"KL / llama.cpp's {found['kl'] / base['kl']:.3f}")
+        print(
+            f"{path}: mean cosine {found['cosine']:.6f}, mean KL {found['kl']:.3e}, "
+            f"same best id {found['same_top']:.4f}, KL / llama.cpp's {found['kl'] / base['kl']:.3f}"
+        )
 
 
 def main() -> None:

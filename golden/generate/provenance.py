@@ -16,14 +16,19 @@ def sha256(path: Path) -> str:
 
 
 def write(folder: Path, step: str, programs: list[str], inputs: dict[str, str]) -> None:
-    """`inputs` maps a name to its sha256."""
+    """`inputs` maps a name to its sha256. A run with the same programs and inputs keeps the date of the first."""
+    path = folder / "provenance.json"
     record = {
         "programs": {name: version(name) for name in programs},
         "command": f"python golden/generate/generate.py {step}",
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "inputs_sha256": inputs,
     }
-    (folder / "provenance.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if path.exists():
+        earlier = json.loads(path.read_text(encoding="utf-8"))
+        if earlier | {"date": record["date"]} == record:
+            return
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def write_jsonl(path: Path, records) -> None:

@@ -7,8 +7,16 @@ from gguf.quants import dequantize
 
 # Byte offsets of the f16 fields of a block: the scale, then the minimum where the format has one.
 F16_FIELDS = {
-    Q.Q4_0: (0,), Q.Q4_1: (0, 2), Q.Q5_0: (0,), Q.Q5_1: (0, 2), Q.Q8_0: (0,),
-    Q.Q2_K: (80, 82), Q.Q3_K: (108,), Q.Q4_K: (0, 2), Q.Q5_K: (0, 2), Q.Q6_K: (208,),
+    Q.Q4_0: (0,),
+    Q.Q4_1: (0, 2),
+    Q.Q5_0: (0,),
+    Q.Q5_1: (0, 2),
+    Q.Q8_0: (0,),
+    Q.Q2_K: (80, 82),
+    Q.Q3_K: (108,),
+    Q.Q4_K: (0, 2),
+    Q.Q5_K: (0, 2),
+    Q.Q6_K: (208,),
 }
 
 K_QUANTS = (Q.Q2_K, Q.Q3_K, Q.Q4_K, Q.Q5_K, Q.Q6_K)
@@ -26,7 +34,7 @@ def random_codes(kind: Q, n_blocks: int, rng: np.random.Generator) -> np.ndarray
 def set_f16(kind: Q, blocks: np.ndarray, field: int, values) -> None:
     at = F16_FIELDS[kind][field]
     halves = np.broadcast_to(np.asarray(values, dtype=np.float16), (blocks.shape[0],)).copy()
-    blocks[:, at:at + 2] = halves.view(np.uint8).reshape(-1, 2)
+    blocks[:, at : at + 2] = halves.view(np.uint8).reshape(-1, 2)
 
 
 def weights_like(kind: Q, shape: tuple[int, int], deviation: float, rng: np.random.Generator) -> np.ndarray:

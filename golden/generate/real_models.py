@@ -60,8 +60,10 @@ def write_golden(golden: Path, gguf: Path, model_name: str, tokenizers: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     checkpoint = Checkpoint(gguf)
     tokenizer = reference_tokenizer(checkpoint, tokenizers)
-    listed = [{"name": name, "text": text, "ids": encode_prompt(checkpoint, tokenizer, text)}
-              for name, text in texts(golden, model_name).items()]
+    listed = [
+        {"name": name, "text": text, "ids": encode_prompt(checkpoint, tokenizer, text)}
+        for name, text in texts(golden, model_name).items()
+    ]
     provenance.write_jsonl(folder / "cases.jsonl", listed)
     model = checkpoint.model()
     for case in listed:
@@ -74,11 +76,16 @@ def write_golden(golden: Path, gguf: Path, model_name: str, tokenizers: Path) ->
                     raise ValueError(f"{model_name}: logit of {token} is {row[token]:.4f}, {value} known")
     prompt = listed[0]
     run = {"name": "capital", "prompt_ids": prompt["ids"]} | greedy(
-        model, prompt["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id"))
+        model, prompt["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id")
+    )
     run["text"] = tokenizer.decode(run["ids"], skip_special_tokens=False)
     provenance.write_jsonl(folder / "greedy.jsonl", [run])
-    provenance.write(folder, "real", ["transformers", "torch", "gguf", "tokenizers"],
-                     {f"{model_name}.gguf": provenance.sha256(gguf)} | tokenizer_inputs(checkpoint, tokenizers))
+    provenance.write(
+        folder,
+        "real",
+        ["transformers", "torch", "gguf", "tokenizers"],
+        {f"{model_name}.gguf": provenance.sha256(gguf)} | tokenizer_inputs(checkpoint, tokenizers),
+    )
     del model
     gc.collect()
 

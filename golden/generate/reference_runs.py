@@ -19,7 +19,7 @@ def logits(model, ids: list[int], last_only: bool = False) -> np.ndarray:
 
 @torch.no_grad()
 def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
-    """Ids picked by argmax, not stopped by `eos` (whose first place is eos_at), and the narrowest lead over a runner-up."""
+    """Ids picked by argmax, not stopped by `eos` (first at eos_at), and the narrowest lead over a runner-up."""
     ids, margins, cache = [], [], None
     step = torch.tensor([prompt])
     for _ in range(n_tokens):
@@ -33,11 +33,10 @@ def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
     return {"ids": ids, "eos_at": ids.index(eos) if eos in ids else None, "min_margin": round(min(margins), 6)}
 
 
-def write_runs(folder: Path, step: str, checkpoint, cases: list[dict], prompts: list[dict], decode=None) -> float:
+def write_runs(folder: Path, step: str, checkpoint, cases: list[dict], prompts: list[dict], decode=None) -> None:
     """cases.jsonl, logits of all rows, greedy.jsonl and provenance for folder/model.gguf.
 
-    `checkpoint` is that file, `prompts` the cases to continue greedily, `decode` turns ids into text where there is one.
-    Returns the narrowest margin of the greedy runs.
+    `checkpoint` is that file, `prompts` the cases to continue greedily, `decode` turns ids into text, if given.
     """
     model = checkpoint.model()
     provenance.write_jsonl(folder / "cases.jsonl", cases)
@@ -49,8 +48,11 @@ def write_runs(folder: Path, step: str, checkpoint, cases: list[dict], prompts: 
         run |= greedy(model, case["ids"], GREEDY_TOKENS, checkpoint.value("tokenizer.ggml.eos_token_id"))
         runs.append(run | ({"text": decode(run["ids"])} if decode else {}))
     provenance.write_jsonl(folder / "greedy.jsonl", runs)
-    provenance.write(folder, step, ["transformers", "torch", "gguf", "tokenizers", "sentencepiece"],
-                     {"model.gguf": provenance.sha256(folder / "model.gguf")})
+    provenance.write(
+        folder,
+        step,
+        ["transformers", "torch", "gguf", "tokenizers", "sentencepiece"],
+        {"model.gguf": provenance.sha256(folder / "model.gguf")},
+    )
     margin = min(run["min_margin"] for run in runs)
     print(f"{folder.name}: {(folder / 'model.gguf').stat().st_size} bytes, narrowest greedy margin {margin}")
-    return margin

@@ -19,18 +19,40 @@ def call(name: str, arguments, **extra) -> dict:
     return {"type": "function", "function": {"name": name, "arguments": arguments}} | extra
 
 
-WEATHER = {"type": "function", "function": {
-    "name": "get_weather", "description": "Weather of a town.",
-    "parameters": {"type": "object", "properties": {"town": {"type": "string"}, "days": {"type": "integer", "default": 1}},
-                   "required": ["town"]}}}
-ODD_TOOL = {"type": "function", "function": {
-    "name": "ünï_<tool>", "description": "Quotes \"double\" 'single', back\\slash, tab\t, line\nbreak, </tool_call> & 日本",
-    "parameters": {"type": "object", "properties": {"x": {"type": "number", "enum": [0.1, 1e-7, 1e22, -0.0, 3, True, None]}}}}}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "description": "Weather of a town.",
+        "parameters": {
+            "type": "object",
+            "properties": {"town": {"type": "string"}, "days": {"type": "integer", "default": 1}},
+            "required": ["town"],
+        },
+    },
+}
+ODD_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "ünï_<tool>",
+        "description": "Quotes \"double\" 'single', back\\slash, tab\t, line\nbreak, </tool_call> & 日本",
+        "parameters": {
+            "type": "object",
+            "properties": {"x": {"type": "number", "enum": [0.1, 1e-7, 1e22, -0.0, 3, True, None]}},
+        },
+    },
+}
 
 PLAIN = {
     "one_user": [say("user", "Hello!")],
     "system_first": [say("system", "Be brief."), say("user", "Hello!")],
-    "turns": [say("user", "One"), say("assistant", "Two"), say("user", "Three"), say("assistant", "Four"), say("user", "Five")],
+    "turns": [
+        say("user", "One"),
+        say("assistant", "Two"),
+        say("user", "Three"),
+        say("assistant", "Four"),
+        say("user", "Five"),
+    ],
     "system_late": [say("user", "Hello!"), say("system", "Now be brief."), say("user", "Again.")],
     "empty_content": [say("user", "")],
     "empty_system": [say("system", ""), say("user", "Hi")],
@@ -46,14 +68,37 @@ PLAIN = {
 TOOLS = {
     "tools_offered": ([say("user", "Weather in Ulm?")], [WEATHER]),
     "tools_with_system": ([say("system", "Be exact."), say("user", "Weather in Ulm?")], [WEATHER, ODD_TOOL]),
-    "tool_called": ([say("user", "Weather in Ulm?"), say("assistant", "", tool_calls=[call("get_weather", {"town": "Ulm"})]),
-                     say("tool", "{\"sky\": \"clear\"}"), say("assistant", "Clear.")], [WEATHER]),
+    "tool_called": (
+        [
+            say("user", "Weather in Ulm?"),
+            say("assistant", "", tool_calls=[call("get_weather", {"town": "Ulm"})]),
+            say("tool", '{"sky": "clear"}'),
+            say("assistant", "Clear."),
+        ],
+        [WEATHER],
+    ),
     "two_calls_two_results": (
-        [say("user", "Ulm and Graz?"),
-         say("assistant", "I look.", tool_calls=[call("get_weather", {"town": "Ulm", "days": 2}), call("get_weather", {"town": "Graz"})]),
-         say("tool", "clear"), say("tool", "rain"), say("user", "Thanks")], [WEATHER]),
-    "bare_calls": ([say("user", "x"), say("assistant", None, tool_calls=[{"name": "f", "arguments": {"a": [1, 2.5, "é<>&'\""], "b": None}}])], []),
-    "arguments_as_text": ([say("user", "x"), say("assistant", "", tool_calls=[call("f", "{\"a\": 1}")])], [WEATHER]),
+        [
+            say("user", "Ulm and Graz?"),
+            say(
+                "assistant",
+                "I look.",
+                tool_calls=[call("get_weather", {"town": "Ulm", "days": 2}), call("get_weather", {"town": "Graz"})],
+            ),
+            say("tool", "clear"),
+            say("tool", "rain"),
+            say("user", "Thanks"),
+        ],
+        [WEATHER],
+    ),
+    "bare_calls": (
+        [
+            say("user", "x"),
+            say("assistant", None, tool_calls=[{"name": "f", "arguments": {"a": [1, 2.5, "é<>&'\""], "b": None}}]),
+        ],
+        [],
+    ),
+    "arguments_as_text": ([say("user", "x"), say("assistant", "", tool_calls=[call("f", '{"a": 1}')])], [WEATHER]),
     "result_first": ([say("tool", "orphan"), say("user", "x")], [WEATHER]),
     "no_tools_listed": ([say("user", "x"), say("assistant", "y", tool_calls=[])], []),
 }

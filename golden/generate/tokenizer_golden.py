@@ -29,8 +29,10 @@ class ByteLevelReference:
 
 
 class GemmaReference(ByteLevelReference):
-    """Hugging Face `tokenizers` on Gemma's tokenizer.json. Which added tokens are control tokens comes from the GGUF file:
-    tokenizer.json marks only nine of the 6,249 as special."""
+    """Hugging Face `tokenizers` on Gemma's tokenizer.json.
+
+    Which added tokens are control tokens comes from the GGUF file: tokenizer.json marks only nine of the 6,249.
+    """
 
     def __init__(self, checkpoint: Checkpoint, tokenizer_json: Path):
         types = checkpoint.value("tokenizer.ggml.token_type")
@@ -41,7 +43,7 @@ class GemmaReference(ByteLevelReference):
 
 
 class SentencePieceReference:
-    """SentencePiece on the pieces of the GGUF file. It never reads control tokens in a text, so "parse" splits at them."""
+    """SentencePiece on the pieces of the GGUF file. It reads no control tokens in a text, so "parse" splits at them."""
 
     def __init__(self, checkpoint: Checkpoint):
         self._processor = sentencepiece_processor(checkpoint)
@@ -52,8 +54,11 @@ class SentencePieceReference:
     def encode(self, text: str, special: str) -> list[int]:
         if special == "off":
             return self._processor.encode(text)
-        return [at for part in self._split.split(text)
-                for at in ([self._control[part]] if part in self._control else self._processor.encode(part))]
+        return [
+            at
+            for part in self._split.split(text)
+            for at in ([self._control[part]] if part in self._control else self._processor.encode(part))
+        ]
 
     def decode(self, ids: list[int], special: str) -> str:
         """Control tokens have no text in SentencePiece: with "render" they are joined in by name."""
@@ -109,7 +114,9 @@ def encode_lines(reference, second: LlamaCpp, special_texts: list[str]) -> list[
     lines = []
     for text, special in t.texts(special_texts):
         ids, others = reference.encode(text, special), second.encode(text, special)
-        lines.append({"text": text, "special": special, "ids": ids} | ({"llama_cpp_ids": others} if ids != others else {}))
+        lines.append(
+            {"text": text, "special": special, "ids": ids} | ({"llama_cpp_ids": others} if ids != others else {})
+        )
     return lines
 
 
@@ -132,7 +139,9 @@ def decode_lines(reference, second: LlamaCpp, encoded: list[dict], control: list
             except UnicodeDecodeError:
                 agreed = True  # The reference library answers in text and cannot show such bytes.
             if not agreed:
-                raise ValueError(f"{ids}, {special}: the libraries differ: {found!r}, {reference.decode(ids, special)!r}")
+                raise ValueError(
+                    f"{ids}, {special}: the libraries differ: {found!r}, {reference.decode(ids, special)!r}"
+                )
             lines.append({"ids": ids, "special": special, "bytes_hex": found.hex()})
     return lines
 
@@ -167,4 +176,6 @@ def generate(golden: Path, models: Path) -> None:
     inputs: dict[str, str] = {}
     for name in SOURCES:
         inputs |= write_golden(golden, name, models)
-    provenance.write(golden / "tokenizers", "tokenizers", ["tokenizers", "sentencepiece", "llama-cpp-python", "gguf"], inputs)
+    provenance.write(
+        golden / "tokenizers", "tokenizers", ["tokenizers", "sentencepiece", "llama-cpp-python", "gguf"], inputs
+    )

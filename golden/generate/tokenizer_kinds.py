@@ -19,15 +19,19 @@ QWEN2_SPLIT = (
 def pre_tokenizer(pre: str):
     """The pre-tokenizer that GGUF's `tokenizer.ggml.pre` names."""
     if pre == "smollm":
-        return pre_tokenizers.Sequence([
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
-        ])
+        return pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Digits(individual_digits=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+            ]
+        )
     if pre == "qwen2":
-        return pre_tokenizers.Sequence([
-            pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ])
+        return pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated"),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            ]
+        )
     raise ValueError(f"pre-tokenizer {pre!r}: smollm or qwen2 expected")
 
 
@@ -37,16 +41,22 @@ def byte_level_tokenizer(checkpoint) -> Tokenizer:
 
 
 def assemble(pre: str, tokens: list[str], types: list[int], merges: list[str]) -> Tokenizer:
-    special = [(at, token) for at, token in enumerate(tokens) if types[at] in (TokenType.CONTROL, TokenType.USER_DEFINED)]
+    special = [
+        (at, token) for at, token in enumerate(tokens) if types[at] in (TokenType.CONTROL, TokenType.USER_DEFINED)
+    ]
     plain = {token: at for at, token in enumerate(tokens) if types[at] == TokenType.NORMAL}
-    tokenizer = Tokenizer(models.BPE(vocab=plain | {token: at for at, token in special},
-                                     merges=[tuple(merge.split(" ")) for merge in merges]))
+    tokenizer = Tokenizer(
+        models.BPE(
+            vocab=plain | {token: at for at, token in special}, merges=[tuple(merge.split(" ")) for merge in merges]
+        )
+    )
     if pre == "qwen2":
         tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizer(pre)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_tokens([AddedToken(token, special=types[at] == TokenType.CONTROL, normalized=False)
-                          for at, token in special])
+    tokenizer.add_tokens(
+        [AddedToken(token, special=types[at] == TokenType.CONTROL, normalized=False) for at, token in special]
+    )
     return tokenizer
 
 
@@ -61,7 +71,7 @@ def sentencepiece_processor(checkpoint) -> sentencepiece.SentencePieceProcessor:
         TokenType.BYTE: model_pb2.ModelProto.SentencePiece.BYTE,
     }
     unknown = checkpoint.value("tokenizer.ggml.unknown_token_id")
-    rows = zip(*(checkpoint.value(f"tokenizer.ggml.{key}") for key in ("tokens", "scores", "token_type")))
+    rows = zip(*(checkpoint.value(f"tokenizer.ggml.{key}") for key in ("tokens", "scores", "token_type")), strict=True)
     for at, (token, score, kind) in enumerate(rows):
         # GGUF files mark <unk> as a control token; SentencePiece needs exactly one piece of its own kind.
         proto.pieces.add(piece=token, score=score, type=kinds[TokenType.UNKNOWN if at == unknown else TokenType(kind)])

@@ -20,17 +20,31 @@ CHAT_TEMPLATE = (
 )
 
 VOCABULARY = 512
-CONFIG = dict(vocab_size=VOCABULARY, hidden_size=96, intermediate_size=256, num_hidden_layers=4, num_attention_heads=3,
-              num_key_value_heads=1, head_dim=32, max_position_embeddings=512, rms_norm_eps=1e-5, tie_word_embeddings=True,
-              rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
-              bos_token_id=None, eos_token_id=None, pad_token_id=None)
+CONFIG = dict(
+    vocab_size=VOCABULARY,
+    hidden_size=96,
+    intermediate_size=256,
+    num_hidden_layers=4,
+    num_attention_heads=3,
+    num_key_value_heads=1,
+    head_dim=32,
+    max_position_embeddings=512,
+    rms_norm_eps=1e-5,
+    tie_word_embeddings=True,
+    rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+    bos_token_id=None,
+    eos_token_id=None,
+    pad_token_id=None,
+)
 STEPS, BATCH, WINDOW, PEAK_RATE, WARM_UP = 1500, 24, 160, 4e-3, 60
 
 
 def chat(rng: random.Random) -> str:
     turns = [world.question(rng) for _ in range(rng.choice((1, 1, 2)))]
-    return "".join(f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>\n"
-                   for question, answer in turns)
+    return "".join(
+        f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n{answer}<|im_end|>\n"
+        for question, answer in turns
+    )
 
 
 def document(rng: random.Random) -> str:
@@ -60,8 +74,11 @@ def train(tokenizer) -> LlamaForCausalLM:
     model = LlamaForCausalLM(LlamaConfig(**CONFIG))
     matrices = [p for p in model.parameters() if p.ndim == 2]
     vectors = [p for p in model.parameters() if p.ndim != 2]
-    optimiser = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.05}, {"params": vectors, "weight_decay": 0.0}],
-                                  lr=PEAK_RATE, betas=(0.9, 0.98))
+    optimiser = torch.optim.AdamW(
+        [{"params": matrices, "weight_decay": 0.05}, {"params": vectors, "weight_decay": 0.0}],
+        lr=PEAK_RATE,
+        betas=(0.9, 0.98),
+    )
     began = time.monotonic()
     for step in range(STEPS):
         for group in optimiser.param_groups:
@@ -83,7 +100,9 @@ def generate(golden: Path) -> None:
     rng = random.Random(3)
     vocabulary = vocabularies.byte_level("smollm", VOCABULARY, [document(rng) for _ in range(3000)])
     model = train(assemble(vocabulary.pre, vocabulary.tokens, vocabulary.types, vocabulary.merges))
-    exporter = Exporter(golden / "models" / "tiny-world" / "model.gguf", "llama", "tiny-world", model.config, vocabulary)
+    exporter = Exporter(
+        golden / "models" / "tiny-world" / "model.gguf", "llama", "tiny-world", model.config, vocabulary
+    )
     exporter.add_chat_template(CHAT_TEMPLATE)
     exporter.add_model(model, Q.Q8_0)
     exporter.close()

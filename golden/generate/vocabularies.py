@@ -47,9 +47,15 @@ def byte_level(pre: str, size: int, corpus: list[str] | None = None) -> Vocabula
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizer(pre)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.train_from_iterator(corpus or _corpus(), trainers.BpeTrainer(
-        vocab_size=size, special_tokens=list(SPECIALS), initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False))
+    tokenizer.train_from_iterator(
+        corpus or _corpus(),
+        trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=list(SPECIALS),
+            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+            show_progress=False,
+        ),
+    )
     vocabulary = tokenizer.get_vocab()
     tokens = sorted(vocabulary, key=vocabulary.get)
     if len(tokens) != size:
@@ -57,26 +63,62 @@ def byte_level(pre: str, size: int, corpus: list[str] | None = None) -> Vocabula
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     control = len(SPECIALS)
     return Vocabulary(
-        model="gpt2", pre=pre, tokens=tokens, merges=[" ".join(pair) for pair in merges],
-        types=[TokenType.CONTROL] * control + [TokenType.NORMAL] * (size - control))
+        model="gpt2",
+        pre=pre,
+        tokens=tokens,
+        merges=[" ".join(pair) for pair in merges],
+        types=[TokenType.CONTROL] * control + [TokenType.NORMAL] * (size - control),
+    )
 
 
 def sentencepiece(size: int) -> Vocabulary:
     """BPE with byte fallback and no dummy prefix, ids and options as Gemma has them."""
     out = io.BytesIO()
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(line for text in _corpus() for line in text.splitlines() if line), model_writer=out,
-        model_type="bpe", vocab_size=size, byte_fallback=True, add_dummy_prefix=False, remove_extra_whitespaces=False,
-        normalization_rule_name="identity", split_digits=True, allow_whitespace_only_pieces=True,
-        character_coverage=0.999, num_threads=1, pad_id=0, eos_id=1, bos_id=2, unk_id=3,
-        pad_piece=GEMMA_SPECIALS[0], eos_piece=GEMMA_SPECIALS[1], bos_piece=GEMMA_SPECIALS[2],
-        unk_piece=GEMMA_SPECIALS[3], hard_vocab_limit=True, minloglevel=2)
+        sentence_iterator=iter(line for text in _corpus() for line in text.splitlines() if line),
+        model_writer=out,
+        model_type="bpe",
+        vocab_size=size,
+        byte_fallback=True,
+        add_dummy_prefix=False,
+        remove_extra_whitespaces=False,
+        normalization_rule_name="identity",
+        split_digits=True,
+        allow_whitespace_only_pieces=True,
+        character_coverage=0.999,
+        num_threads=1,
+        pad_id=0,
+        eos_id=1,
+        bos_id=2,
+        unk_id=3,
+        pad_piece=GEMMA_SPECIALS[0],
+        eos_piece=GEMMA_SPECIALS[1],
+        bos_piece=GEMMA_SPECIALS[2],
+        unk_piece=GEMMA_SPECIALS[3],
+        hard_vocab_limit=True,
+        minloglevel=2,
+    )
     processor = spm.SentencePieceProcessor(model_proto=out.getvalue())
     tokens, scores, types = [], [], []
     for at in range(processor.get_piece_size()):
         tokens.append(processor.id_to_piece(at))
         scores.append(processor.get_score(at))
-        types.append(TokenType.CONTROL if at < len(GEMMA_SPECIALS)
-                     else TokenType.BYTE if processor.is_byte(at) else TokenType.NORMAL)
-    return Vocabulary(model="llama", pre="default", tokens=tokens, types=types, scores=scores,
-                      bos=2, eos=1, unknown=3, padding=0, add_bos=True)
+        types.append(
+            TokenType.CONTROL
+            if at < len(GEMMA_SPECIALS)
+            else TokenType.BYTE
+            if processor.is_byte(at)
+            else TokenType.NORMAL
+        )
+    return Vocabulary(
+        model="llama",
+        pre="default",
+        tokens=tokens,
+        types=types,
+        scores=scores,
+        bos=2,
+        eos=1,
+        unknown=3,
+        padding=0,
+        add_bos=True,
+    )

@@ -10,8 +10,8 @@ TEXTS = {
     "story": "Once upon a time",
     "fact": "Mara lives in",
     "chat": "<|im_start|>user\nWho is Captain?<|im_end|>\n<|im_start|>assistant\n",
-    "long": "Tobin the fisherman lives in the blue hut on the shore. In the morning Tobin puts on his green coat and takes a "
-            "long net. All day he catches trout in the lake, and Button the white goose watches.",
+    "long": "Tobin the fisherman lives in the blue hut on the shore. In the morning Tobin puts on his green coat and "
+    "takes a long net. All day he catches trout in the lake, and Button the white goose watches.",
 }
 
 
