@@ -45,8 +45,9 @@ function(plumb_plugin id)
 "{\"id\": \"${id}\", \"version\": \"${PROJECT_VERSION}\", \"abi\": [1, 1], \"extensions\": [${extensions}],
  \"vendor\": \"Plumbline\", \"license\": \"Apache-2.0\", \"description\": \"${PLUGIN_DESCRIPTION}\"}
 ")
-  install(TARGETS ${id} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
-  install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION ${CMAKE_INSTALL_LIBDIR}/plumbline)
+  # Where the host looks, from its own executable: ../lib/plumbline, whatever the system calls its library folder.
+  install(TARGETS ${id} LIBRARY DESTINATION lib/plumbline)
+  install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
   set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
 endfunction()
 
