@@ -1,0 +1,300 @@
+// Filters on text. Source: jinja2/filters.py; tojson: transformers' own, json.dumps.
+
+#include "builtins.h"
+#include "printing.h"
+#include "text_functions.h"
+
+namespace plumbline::templates::jinja {
+namespace {
+
+Value mapped(Runtime& rt, const Value& v, std::string (*map)(std::string_view)) {
+  const Value s = rt.to_text(v);
+  if (!rt.spend_bytes(4 * std::uint64_t{s.n_bytes})) return Value();
+  return rt.string(map(s.view()));
+}
+
+Value upper(Runtime& rt, const Value& v, const Args&) {
+  return mapped(rt, v, text::upper);
+}
+Value lower(Runtime& rt, const Value& v, const Args&) {
+  return mapped(rt, v, text::lower);
+}
+Value capitalize(Runtime& rt, const Value& v, const Args&) {
+  return mapped(rt, v, text::capitalize);
+}
+Value string(Runtime& rt, const Value& v, const Args&) {
+  return rt.to_text(v);
+}
+
+/// jinja2's own idea of a title: a word begins after white space or one of - ( { [ <.
+std::string title_words(std::string_view s) {
+  std::string out;
+  bool at_word_start = true;
+  std::size_t word_at = 0;
+  const auto flush = [&](std::size_t end) {
+    if (word_at >= end) return;
+    std::size_t rest = word_at;
+    text::next_point(s, rest);
+    out += text::upper(s.substr(word_at, rest - word_at)) + text::lower(s.substr(rest, end - rest));
+  };
+  for (std::size_t at = 0; at < s.size();) {
+    const std::size_t from = at;
+    const char32_t point = text::next_point(s, at);
+    const bool breaks = text::is_space(point) || point == '-' || point == '(' || point == '{' ||
+                        point == '[' || point == '<';
+    if (breaks) {
+      if (!at_word_start) flush(from);
+      out += s.substr(from, at - from);
+    } else if (at_word_start) {
+      word_at = from;
+    }
+    at_word_start = breaks;
+  }
+  if (!at_word_start) flush(s.size());
+  return out;
+}
+
+Value title(Runtime& rt, const Value& v, const Args&) {
+  return mapped(rt, v, title_words);
+}
+
+Value trim(Runtime& rt, const Value& v, const Args& args) {
+  const Bound arg(rt, "trim", args, params("chars"), 0);
+  if (!arg) return Value();
+  return strip(rt, rt.to_text(v), arg[0], true, true);
+}
+
+Value replace(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "replace", args, params("old", "new", "count"), 2);
+  if (!arg) return Value();
+  const std::int64_t count = arg.has(2) && !arg[2].is_none() ? arg.integer(2, -1) : -1;
+  return replace_text(rt, rt.to_text(v), rt.to_text(arg[0]).view(), rt.to_text(arg[1]).view(),
+                      count);
+}
+
+Value indent(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "indent", args, params("width", "first", "blank"), 0);
+  if (!arg) return Value();
+  const std::string space =
+      arg.has(0) && arg[0].is_string() ? std::string(arg[0].view()) : spaces(rt, arg.integer(0, 4));
+  const bool blank = arg.flag(2, false);
+  if (!v.is_string()) {
+    if (v.is_undefined()) return rt.fail_undefined(v);
+    return rt.fail(ErrorKind::type,
+                   "indent: '" + std::string(type_name(v)) + "' seen, a string expected");
+  }
+  std::string out = arg.flag(1, false) ? space : "";
+  bool first = true;
+  // As if one more line end followed: a last empty line counts as a line.
+  const std::string all = std::string(v.view()) + "\n";
+  for (const std::string_view line : split_lines(all, false)) {
+    if (!rt.spend_bytes(line.size() + space.size()) ||
+        !rt.fits(out.size() + line.size() + space.size()))
+      break;
+    if (!first) out += '\n';
+    if (!first && (blank || !line.empty())) out += space;
+    out += line;
+    first = false;
+  }
+  return rt.string(out);
+}
+
+Value escape(Runtime& rt, const Value& v, const Args&) {
+  const Value s = rt.to_text(v);
+  if (!rt.spend_bytes(5 * std::uint64_t{s.n_bytes})) return Value();
+  std::string out;
+  for (const char c : s.view()) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&#34;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return rt.string(out);
+}
+
+Value center(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "center", args, params("width"), 0);
+  if (!arg) return Value();
+  return pad(rt, rt.to_text(v), arg.integer(0, 80), U' ', Side::both);
+}
+
+Value truncate(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "truncate", args, params("length", "killwords", "end", "leeway"), 0);
+  if (!arg) return Value();
+  const std::int64_t n = arg.integer(0, 255);
+  const std::string_view end = arg.string(2, "...");
+  const std::int64_t leeway = arg.has(3) && !arg[3].is_none() ? arg.integer(3, 5) : 5;
+  const auto n_end = static_cast<std::int64_t>(text::count_points(end));
+  if (n < n_end || leeway < 0) {
+    return rt.fail(ErrorKind::type,
+                   "truncate: a length of at least " + std::to_string(n_end) + " expected");
+  }
+  const Value s = rt.to_text(v);
+  if (rt.length(s).value_or(0) - leeway <= n) return s;
+  std::string_view kept =
+      s.view().substr(0, text::offset_of_point(s.view(), static_cast<std::size_t>(n - n_end)));
+  if (!arg.flag(1, false)) {
+    const std::size_t space = kept.rfind(' ');
+    if (space != std::string_view::npos) kept = kept.substr(0, space);
+  }
+  return rt.string(std::string(kept) + std::string(end));
+}
+
+Value word_count(Runtime& rt, const Value& v, const Args&) {
+  const Value s = rt.to_text(v);
+  if (!rt.spend_bytes(s.n_bytes)) return Value();
+  std::int64_t n = 0;
+  bool in_word = false;
+  for (std::size_t at = 0; at < s.n_bytes;) {
+    const char32_t point = text::next_point(s.view(), at);
+    const bool is_word = point == '_' || text::is_alpha(point) || text::is_numeric(point);
+    n += is_word && !in_word;
+    in_word = is_word;
+  }
+  return Value::of(n);
+}
+
+Value url_encode(Runtime& rt, const Value& v, const Args&) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  const auto quote = [&](std::string& out, const Value& part, bool keep_slash) {
+    const Value s = rt.to_text(part);
+    if (!rt.spend_bytes(3 * std::uint64_t{s.n_bytes})) return;
+    for (const char c : s.view()) {
+      const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                         (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '-' || c == '~' ||
+                         (c == '/' && keep_slash);
+      const auto byte = static_cast<unsigned char>(c);
+      if (plain) {
+        out += c;
+      } else if (c == ' ' && !keep_slash) {
+        out += '+';
+      } else {
+        out += '%';
+        out += kDigits[byte >> 4];
+        out += kDigits[byte & 15];
+      }
+    }
+  };
+  std::string out;
+  if (v.is_string() || !rt.is_iterable(v)) {
+    quote(out, v, true);
+    return rt.string(out);
+  }
+  const auto pair_text = [&](const Value& key, const Value& value) {
+    if (!out.empty()) out += '&';
+    quote(out, key, false);
+    out += '=';
+    quote(out, value, false);
+  };
+  if (v.kind == Kind::dict) {
+    for (const Entry& entry : v.dict->entries) pair_text(entry.key, entry.value);
+    return rt.string(out);
+  }
+  for (const Value& item : rt.items(v)) {
+    const auto pair = rt.items(item);
+    if (pair.size() != 2)
+      return rt.fail(ErrorKind::type, "urlencode: pairs of a key and a value expected");
+    pair_text(pair[0], pair[1]);
+  }
+  return rt.string(out);
+}
+
+Value format(Runtime& rt, const Value& v, const Args& args) {
+  if (!args.positional.empty() && !args.named.empty()) {
+    return rt.fail(ErrorKind::type,
+                   "format: positional and named arguments seen, one kind expected");
+  }
+  const Value s = rt.to_text(v);
+  if (args.named.empty()) return percent_format(rt, s, rt.list(args.positional, Flavor::tuple));
+  DictBuilder dict(rt, args.named.size());
+  for (const NamedValue& argument : args.named)
+    dict.set(Value::string(argument.name), argument.value);
+  return percent_format(rt, s, dict.value());
+}
+
+// JSON ------------------------------------------------------------------------------------------
+
+Value to_json(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "tojson", args, params("ensure_ascii", "indent", "separators", "sort_keys"), 0);
+  if (!arg) return Value();
+  JsonStyle style;
+  style.ascii_only = arg.flag(0, false);
+  style.sort_keys = arg.flag(3, false);
+  if (arg.has(1) && !arg[1].is_none()) {
+    style.indent = arg[1].is_string() ? std::string(arg[1].view()) : spaces(rt, arg.integer(1, 0));
+    style.item_separator = ",";
+  }
+  if (arg.has(2) && !arg[2].is_none()) {
+    const auto separators = rt.items(arg[2]);
+    if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string()) {
+      return rt.fail(ErrorKind::type, "tojson: separators: two strings expected");
+    }
+    style.item_separator = separators[0].view();
+    style.key_separator = separators[1].view();
+  }
+  std::string out;
+  append_json(rt, out, v, style);
+  return rt.string(out);
+}
+
+/// jinja2's own tojson: nothing in its output can end or begin a tag.
+Value to_json_untrusted(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "tojson_untrusted", args, params("indent"), 0);
+  if (!arg) return Value();
+  JsonStyle style;
+  style.html_safe = true;
+  style.ascii_only = true;
+  style.sort_keys = true;
+  if (arg.has(0) && !arg[0].is_none()) {
+    style.indent = spaces(rt, arg.integer(0, 0));
+    style.item_separator = ",";
+  }
+  std::string out;
+  append_json(rt, out, v, style);
+  return rt.string(out);
+}
+
+constexpr Filter kTextFilters[] = {
+    {"upper", upper},
+    {"lower", lower},
+    {"title", title},
+    {"capitalize", capitalize},
+    {"string", string},
+    {"safe", string},  // without autoescape, text that is safe is text
+    {"trim", trim},
+    {"replace", replace},
+    {"indent", indent},
+    {"e", escape},
+    {"escape", escape},
+    {"forceescape", escape},
+    {"center", center},
+    {"truncate", truncate},
+    {"wordcount", word_count},
+    {"urlencode", url_encode},
+    {"format", format},
+    {"tojson", to_json},
+    {"tojson_untrusted", to_json_untrusted},
+};
+
+}  // namespace
+
+std::span<const Filter> text_filters() {
+  return kTextFilters;
+}
+
+}  // namespace plumbline::templates::jinja

@@ -1,0 +1,413 @@
+#include "printing.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace plumbline::templates::jinja {
+namespace {
+
+/// False when the text under construction has used up the render's fuel or the nesting bound.
+bool may_go_on(Runtime& rt, const std::string& out, int depth) {
+  if (!rt.spend(1) || !rt.fits(out.size())) return false;
+  // Lists and dicts are bounded where they are made; only a namespace can hold itself.
+  if (depth <= 2 * kMaxDataDepth) return true;
+  rt.fail(ErrorKind::limit,
+          "value nested too deeply to be printed (a namespace that holds itself?)");
+  return false;
+}
+
+void append_hex(std::string& out, char32_t point, int n_digits) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (int shift = (n_digits - 1) * 4; shift >= 0; shift -= 4) out += kDigits[point >> shift & 0xF];
+}
+
+void append_string_repr(std::string& out, std::string_view s) {
+  const bool single = s.find('\'') == s.npos || s.find('"') != s.npos;
+  const char quote = single ? '\'' : '"';
+  out += quote;
+  for (std::size_t at = 0; at < s.size();) {
+    const std::size_t from = at;
+    const char32_t point = text::next_point(s, at);
+    if (point == '\\' || point == static_cast<unsigned char>(quote)) {
+      out += '\\';
+      out += static_cast<char>(point);
+    } else if (point == '\n') {
+      out += "\\n";
+    } else if (point == '\r') {
+      out += "\\r";
+    } else if (point == '\t') {
+      out += "\\t";
+    } else if (text::is_printable(point)) {
+      out.append(s, from, at - from);
+    } else if (point < 0x100) {
+      out += "\\x";
+      append_hex(out, point, 2);
+    } else if (point < 0x10000) {
+      out += "\\u";
+      append_hex(out, point, 4);
+    } else {
+      out += "\\U";
+      append_hex(out, point, 8);
+    }
+  }
+  out += quote;
+}
+
+void append_items_repr(Runtime& rt, std::string& out, std::span<const Value> items, int depth) {
+  bool first = true;
+  for (const Value& item : items) {
+    if (rt.failed()) return;
+    if (!first) out += ", ";
+    first = false;
+    append_repr(rt, out, item, depth + 1);
+  }
+}
+
+void append_dict_repr(Runtime& rt, std::string& out, const Dict& dict, int depth) {
+  out += '{';
+  bool first = true;
+  for (const Entry& entry : dict.entries) {
+    if (rt.failed()) return;
+    if (!first) out += ", ";
+    first = false;
+    append_repr(rt, out, entry.key, depth + 1);
+    out += ": ";
+    append_repr(rt, out, entry.value, depth + 1);
+  }
+  out += '}';
+}
+
+void append_list_repr(Runtime& rt, std::string& out, const List& list, int depth) {
+  switch (list.flavor) {
+    case Flavor::list:
+      out += '[';
+      append_items_repr(rt, out, list.items, depth);
+      out += ']';
+      return;
+    case Flavor::tuple:
+    case Flavor::group:
+      out += '(';
+      append_items_repr(rt, out, list.items, depth);
+      out += list.items.size() == 1 ? ",)" : ")";
+      return;
+    case Flavor::dict_items:
+      out += "dict_items([";
+      break;
+    case Flavor::dict_keys:
+      out += "dict_keys([";
+      break;
+    case Flavor::dict_values:
+      out += "dict_values([";
+      break;
+  }
+  append_items_repr(rt, out, list.items, depth);
+  out += "])";
+}
+
+void append_range_repr(std::string& out, const Range& range) {
+  out += "range(" + std::to_string(range.start) + ", " + std::to_string(range.stop);
+  if (range.step != 1) out += ", " + std::to_string(range.step);
+  out += ')';
+}
+
+std::string_view missing_name(const Value& value) {
+  return value.view().empty() ? std::string_view("value") : value.view();
+}
+
+}  // namespace
+
+std::string float_text(double d) {
+  if (std::isnan(d)) return "nan";
+  if (std::isinf(d)) return d < 0 ? "-inf" : "inf";
+  char buffer[32];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, d, std::chars_format::scientific).ptr;
+  // "-d.ddde[+-]xx" -> sign, digits, decimal exponent
+  const std::string_view shortest(buffer, static_cast<std::size_t>(end - buffer));
+  const std::size_t e_at = shortest.find('e');
+  int exponent = 0;
+  const char* exponent_text = buffer + e_at + (buffer[e_at + 1] == '+' ? 2 : 1);
+  std::from_chars(exponent_text, end, exponent);
+  std::string out = d < 0 || std::signbit(d) ? "-" : "";
+  std::string digits;
+  for (const char c : shortest.substr(0, e_at)) {
+    if (c >= '0' && c <= '9') digits += c;
+  }
+  const int n_digits = static_cast<int>(digits.size());
+  if (exponent < -4 || exponent >= 16) {  // Python's limits of plain notation
+    out += digits[0];
+    if (n_digits > 1) out += "." + digits.substr(1);
+    const int magnitude = std::abs(exponent);
+    out += exponent < 0 ? "e-" : "e+";
+    if (magnitude < 10) out += '0';
+    return out + std::to_string(magnitude);
+  }
+  if (exponent < 0)
+    return out + "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+  const auto n_whole = static_cast<std::size_t>(exponent + 1);
+  if (digits.size() <= n_whole)
+    return out + digits + std::string(n_whole - digits.size(), '0') + ".0";
+  return out + digits.substr(0, n_whole) + "." + digits.substr(n_whole);
+}
+
+void append_text(Runtime& rt, std::string& out, const Value& value) {
+  if (value.is_string()) {
+    out += value.view();
+  } else if (!value.is_undefined()) {
+    append_repr(rt, out, value);
+  }
+}
+
+void append_repr(Runtime& rt, std::string& out, const Value& value, int depth) {
+  if (!may_go_on(rt, out, depth)) return;
+  switch (value.kind) {
+    case Kind::undefined:
+      out += "Undefined";
+      return;
+    case Kind::none:
+      out += "None";
+      return;
+    case Kind::boolean:
+      out += value.boolean ? "True" : "False";
+      return;
+    case Kind::integer:
+      out += std::to_string(value.integer);
+      return;
+    case Kind::big_integer:
+      out += value.view();
+      return;
+    case Kind::floating:
+      out += float_text(value.floating);
+      return;
+    case Kind::string:
+      if (rt.spend_bytes(value.n_bytes) && rt.fits(out.size() + value.n_bytes))
+        append_string_repr(out, value.view());
+      return;
+    case Kind::list:
+      append_list_repr(rt, out, *value.list, depth);
+      return;
+    case Kind::dict:
+      append_dict_repr(rt, out, *value.dict, depth);
+      return;
+    case Kind::range:
+      append_range_repr(out, *value.range);
+      return;
+    case Kind::iterator:
+      out += "<generator object>";
+      return;
+    case Kind::name_space:
+      out += "<Namespace ";
+      append_dict_repr(rt, out, *value.space, depth + 1);
+      out += '>';
+      return;
+    case Kind::macro:
+      out += "<Macro ";
+      append_repr(rt, out, rt.attribute(value, "name"), depth + 1);
+      out += '>';
+      return;
+    case Kind::loop:
+      out += "<LoopContext " + std::to_string(value.loop->at + 1) + "/" +
+             std::to_string(value.loop->items.size()) + ">";
+      return;
+    case Kind::method:
+      out += "<built-in method " + std::string(value.method->method->name) + ">";
+      return;
+    case Kind::function:
+      out += "<function " + std::string(value.function->name) + ">";
+      return;
+  }
+}
+
+namespace {
+
+/// json.dumps, one value at a time.
+class JsonWriter {
+ public:
+  JsonWriter(Runtime& rt, std::string& out, const JsonStyle& style)
+      : rt_(rt), out_(out), style_(style) {}
+
+  void write(const Value& value, int level) {
+    if (!may_go_on(rt_, out_, level)) return;
+    switch (value.kind) {
+      case Kind::none:
+        out_ += "null";
+        return;
+      case Kind::boolean:
+        out_ += value.boolean ? "true" : "false";
+        return;
+      case Kind::integer:
+        out_ += std::to_string(value.integer);
+        return;
+      case Kind::big_integer:
+        out_ += value.view();
+        return;
+      case Kind::floating:
+        out_ += number(value.floating);
+        return;
+      case Kind::string:
+        write_string(value.view());
+        return;
+      case Kind::list:
+        if (value.list->flavor <= Flavor::group) return write_list(value.list->items, level);
+        break;
+      case Kind::dict:
+        return write_dict(*value.dict, level);
+      default:
+        break;
+    }
+    if (value.is_undefined()) {
+      rt_.fail(ErrorKind::type, "undefined '" + std::string(missing_name(value)) +
+                                    "' seen, a value that JSON can hold expected");
+    } else {
+      rt_.fail(ErrorKind::type, "value of type '" + std::string(type_name(value)) +
+                                    "' seen, a value that JSON can hold expected");
+    }
+  }
+
+ private:
+  static std::string number(double d) {
+    if (std::isnan(d)) return "NaN";
+    if (std::isinf(d)) return d < 0 ? "-Infinity" : "Infinity";
+    return float_text(d);
+  }
+
+  void break_line(int level) {
+    if (!style_.indent) return;
+    out_ += '\n';
+    for (int i = 0; i < level; ++i) out_ += *style_.indent;
+  }
+
+  /// Text made so far is paid for as it grows, so that a wide tree cannot outrun the fuel.
+  bool separate(bool& first, int level) {
+    if (rt_.failed()) return false;
+    if (!first) out_ += style_.item_separator;
+    first = false;
+    break_line(level + 1);
+    return rt_.spend_bytes(
+        style_.indent ? style_.indent->size() * static_cast<std::size_t>(level + 1) : 0);
+  }
+
+  void write_list(std::span<const Value> items, int level) {
+    if (items.empty()) {
+      out_ += "[]";
+      return;
+    }
+    out_ += '[';
+    bool first = true;
+    for (const Value& item : items) {
+      if (!separate(first, level)) return;
+      write(item, level + 1);
+    }
+    break_line(level);
+    out_ += ']';
+  }
+
+  void write_dict(const Dict& dict, int level) {
+    if (dict.entries.empty()) {
+      out_ += "{}";
+      return;
+    }
+    std::vector<Entry> entries(dict.entries.begin(), dict.entries.end());
+    if (style_.sort_keys) {
+      std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+        return !rt_.failed() && compare(rt_, a.key, b.key, "<") == Order::less;
+      });
+    }
+    out_ += '{';
+    bool first = true;
+    for (const Entry& entry : entries) {
+      if (!separate(first, level)) return;
+      write_key(entry.key);
+      out_ += style_.key_separator;
+      write(entry.value, level + 1);
+    }
+    break_line(level);
+    out_ += '}';
+  }
+
+  void write_key(const Value& key) {
+    switch (key.kind) {
+      case Kind::string:
+        return write_string(key.view());
+      case Kind::none:
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::big_integer:
+      case Kind::floating:
+        out_ += '"';
+        write(key, 0);
+        out_ += '"';
+        return;
+      default:
+        rt_.fail(ErrorKind::type, "dict key of type '" + std::string(type_name(key)) +
+                                      "' seen, a string or number expected for JSON");
+    }
+  }
+
+  void write_escape(char32_t unit) {
+    out_ += "\\u";
+    append_hex(out_, unit, 4);
+  }
+
+  bool must_escape(char32_t point) const {
+    if (point < 0x20) return true;
+    if (style_.html_safe && (point == '<' || point == '>' || point == '&' || point == '\''))
+      return true;
+    return style_.ascii_only && point > 0x7E;
+  }
+
+  void write_string(std::string_view s) {
+    if (!rt_.spend_bytes(s.size()) || !rt_.fits(out_.size() + s.size())) return;
+    out_ += '"';
+    for (std::size_t at = 0; at < s.size();) {
+      const std::size_t from = at;
+      const char32_t point = text::next_point(s, at);
+      switch (point) {
+        case '"':
+          out_ += "\\\"";
+          continue;
+        case '\\':
+          out_ += "\\\\";
+          continue;
+        case '\n':
+          out_ += "\\n";
+          continue;
+        case '\r':
+          out_ += "\\r";
+          continue;
+        case '\t':
+          out_ += "\\t";
+          continue;
+        case '\b':
+          out_ += "\\b";
+          continue;
+        case '\f':
+          out_ += "\\f";
+          continue;
+        default:
+          break;
+      }
+      if (!must_escape(point)) {
+        out_.append(s, from, at - from);
+      } else if (point < 0x10000) {
+        write_escape(point);
+      } else {
+        write_escape(0xD800 + ((point - 0x10000) >> 10));
+        write_escape(0xDC00 + ((point - 0x10000) & 0x3FF));
+      }
+    }
+    out_ += '"';
+  }
+
+  Runtime& rt_;
+  std::string& out_;
+  const JsonStyle& style_;
+};
+
+}  // namespace
+
+void append_json(Runtime& rt, std::string& out, const Value& value, const JsonStyle& style) {
+  JsonWriter(rt, out, style).write(value, 0);
+}
+
+}  // namespace plumbline::templates::jinja

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arena.h"
+#include "engine.h"
+#include "value.h"
+
+namespace plumbline::templates::jinja {
+
+/// Everything one render shares: memory, fuel, the clock, the undefined profile, and the first
+/// error.
+///
+/// Errors are sticky. fail() keeps the first one and gives back an undefined value; whoever goes on
+/// after that works with harmless values until the nearest statement or loop asks failed() and
+/// stops.
+class Runtime {
+ public:
+  Runtime(const RenderRequest& request, const Limits& limits);
+
+  bool failed() const { return failed_; }
+  Value fail(ErrorKind kind, std::string message);
+  /// Fails because of a missing value: says which, and what was to be done with it.
+  Value fail_undefined(const Value& missing);
+  ErrorKind error_kind() const { return kind_; }
+  const std::string& error_message() const { return message_; }
+  std::uint32_t error_at() const { return error_at_; }
+
+  /// Where in the template the engine is: the place of the next failure.
+  void at(std::uint32_t offset) { at_ = offset; }
+  std::uint32_t at() const { return at_; }
+
+  /// Uses up fuel; false, and an error, when none is left.
+  bool spend(std::uint64_t steps);
+  bool spend_bytes(std::uint64_t n_bytes) { return spend(1 + n_bytes / 64); }
+
+  /// May a text of n bytes exist? False, and an error, when it would outgrow the memory limit.
+  bool fits(std::uint64_t n_bytes);
+
+  /// Goes one evaluation deeper; false, and an error, at the limit. leave() undoes it in both
+  /// cases.
+  bool enter();
+  void leave() { --depth_; }
+
+  Arena& objects() { return objects_; }
+  UndefinedProfile profile() const { return profile_; }
+  std::optional<std::int64_t> now_unix_s() const { return now_unix_s_; }
+
+  // Making values -------------------------------------------------------------------------------
+  Value string(std::string_view s);
+  Value concat(const Value& a, const Value& b);
+  /// n uninitialised bytes for a string, or null after a failure.
+  char* text_bytes(std::uint64_t n);
+  Value list(std::span<const Value> items, Flavor flavor = Flavor::list);
+  Value list(const std::vector<Value>& items, Flavor flavor = Flavor::list);
+  Value tuple(std::initializer_list<Value> items);
+  Value iterator(const std::vector<Value>& items);
+  Value range(std::int64_t start, std::int64_t stop, std::int64_t step);
+  /// A string without copying: `part` lies inside `whole`.
+  static Value part_of(const Value& whole, std::string_view part) {
+    return whole.is_ascii() ? Value::string(part, true) : Value::string(part);
+  }
+
+  // What Python does implicitly, by the undefined profile ----------------------------------------
+  bool truth(const Value& value);
+  /// str(value).
+  Value to_text(const Value& value);
+  /// The elements of an iterable; empty after a failure. A generator is used up.
+  std::span<const Value> items(const Value& value);
+  bool is_iterable(const Value& value) const;
+  /// len(value), or nothing after a failure.
+  std::optional<std::int64_t> length(const Value& value);
+  /// `wanted in container`.
+  bool contains(const Value& container, const Value& wanted);
+  bool check_comparable(const Value& a, const Value& b);
+
+  // Lookups ---------------------------------------------------------------------------------------
+  Value attribute(const Value& object, std::string_view name, const Method* method);
+  Value attribute(const Value& object, std::string_view name);
+  Value element(const Value& object, const Value& key);
+  Value slice(const Value& object, const Value& start, const Value& stop, const Value& step);
+
+ private:
+  Value loop_attribute(const Loop& loop, std::string_view name);
+  Value macro_attribute(const Macro& macro, std::string_view name);
+
+  Budget budget_;
+  Arena objects_{budget_};
+  Arena texts_{budget_};
+  std::uint64_t fuel_left_;
+  std::uint32_t depth_ = 0;
+  const Limits limits_;
+  UndefinedProfile profile_;
+  std::optional<std::int64_t> now_unix_s_;
+
+  bool failed_ = false;
+  ErrorKind kind_ = ErrorKind::internal;
+  std::string message_;
+  std::uint32_t at_ = 0;
+  std::uint32_t error_at_ = 0;
+};
+
+/// Collects the entries of a dict; later values of equal keys win, as in Python.
+class DictBuilder {
+ public:
+  explicit DictBuilder(Runtime& rt, std::size_t n_expected = 0);
+  explicit DictBuilder(Runtime& rt, Dict* existing) : rt_(rt), dict_(existing) {}
+  void set(const Value& key, const Value& value);
+  Dict* dict() { return dict_; }
+  Value value() const { return Value::of(static_cast<const Dict*>(dict_)); }
+
+ private:
+  bool grow();
+
+  Runtime& rt_;
+  Dict* dict_;
+};
+
+}  // namespace plumbline::templates::jinja
