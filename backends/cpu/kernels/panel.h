@@ -1,0 +1,145 @@
+// panel.h: reading a prepared block: its codes as quads, its scales, its values.
+#pragma once
+
+#include "backends/cpu/kernels/math.h"
+#include "backends/cpu/layout.h"
+
+namespace plumbline::cpu {
+
+/// The codes 4 * group .. 4 * group + 3 of a block whose planes start at `planes`.
+template <Layout L>
+PLUMB_INLINE quads codes(const uint8_t* planes, int group) {
+  constexpr int kLow = static_cast<int>(L.low_bits);
+  constexpr int kHigh = static_cast<int>(L.high_bits);
+  constexpr int kPerLow = 8 / kLow;
+  const quads low = load_quads(planes + kQuads * (group / kPerLow));
+  if constexpr (kLow == 8) {
+    return low;
+  } else {
+    const quads code = field(low, kLow * (group % kPerLow), (1 << kLow) - 1);
+    if constexpr (kHigh == 0) {
+      return code;
+    } else {
+      constexpr int kPerHigh = 8 / kHigh;
+      const quads high = load_quads(planes + L.low_bytes() + kQuads * (group / kPerHigh));
+      return bit_or(code, field(high, kHigh * (group % kPerHigh) - kLow, ((1 << kHigh) - 1) << kLow));
+    }
+  }
+}
+
+/// The scales of a block of 16 rows, for each way that scales lie. d: factor of the whole block (d * sc where
+/// the block has one scale); m: what is added, or dmin for kHalvesMin.
+template <Scales>
+struct BlockScales {
+  f32x16 d;
+};
+template <>
+struct BlockScales<Scales::kMinimum> {
+  f32x16 d, m;
+};
+template <>
+struct BlockScales<Scales::kSuperMin> {
+  f32x16 d, m;
+};
+template <>
+struct BlockScales<Scales::kHalves> {
+  f32x16 d;
+  i16x32 scale[2];  // sc_0, sc_1: each twice in a pair
+  i16x32 both;      // (sc_0, sc_1)
+};
+template <>
+struct BlockScales<Scales::kHalvesMin> {
+  f32x16 d, m;
+  i16x32 scale[2];
+  i16x32 minimum;  // (mn_0, mn_1)
+};
+
+/// head: the start of the super-block; block: the block inside it.
+template <Layout L>
+PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* head, const uint8_t* block) {
+  BlockScales<L.scales> s;
+  if constexpr (L.scales == Scales::kOne) {
+    s.d = from_f16(block);
+  } else if constexpr (L.scales == Scales::kMinimum) {
+    s.d = from_f16(block);
+    s.m = from_f16(block + 32);
+  } else if constexpr (L.scales == Scales::kSuperMin) {
+    s.d = mul(from_f16(head), to_f32(from_u8(block)));
+    s.m = mul(mul(from_f16(head + 32), to_f32(from_u8(block + 16))), splat(-1.0f));
+  } else if constexpr (L.scales == Scales::kHalves) {
+    const i32x16 sc0 = from_i8(block);
+    const i32x16 sc1 = from_i8(block + 16);
+    s.d = from_f16(head);
+    s.scale[0] = pair(sc0, sc0);
+    s.scale[1] = pair(sc1, sc1);
+    s.both = pair(sc0, sc1);
+  } else {
+    static_assert(L.scales == Scales::kHalvesMin);
+    const i32x16 low = splat(int32_t{15});
+    const i32x16 b0 = from_u8(block);
+    const i32x16 b1 = from_u8(block + 16);
+    s.d = from_f16(head);
+    s.m = from_f16(head + 32);
+    s.scale[0] = pair(bit_and(b0, low), bit_and(b0, low));
+    s.scale[1] = pair(bit_and(b1, low), bit_and(b1, low));
+    s.minimum = pair(shift_right(b0, 4), shift_right(b1, 4));
+  }
+  return s;
+}
+
+/// The block as f32[32][16], by the format's own expression: d * q, d * q + m, (d * sc) * q - dmin * mn.
+template <Layout L>
+PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, float* out) {
+  const uint8_t* planes = block + L.scale_bytes();
+  const i32x16 offset = splat(L.offset);
+  f32x16 d[2];
+  f32x16 m[2];
+  if constexpr (L.halves()) {
+    for (int half = 0; half < 2; ++half) {
+      if constexpr (L.scales == Scales::kHalves) {
+        d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
+      } else {
+        const i32x16 b = from_u8(block + 16 * half);
+        d[half] = mul(from_f16(head), to_f32(bit_and(b, splat(int32_t{15}))));
+        m[half] = mul(from_f16(head + 32), to_f32(shift_right(b, 4)));
+      }
+    }
+  } else {
+    const auto s = block_scales<L>(head, block);
+    d[0] = d[1] = s.d;
+    if constexpr (L.scales != Scales::kOne) m[0] = m[1] = s.m;
+  }
+#pragma GCC unroll 8
+  for (int group = 0; group < 8; ++group) {
+    const quads code = codes<L>(planes, group);
+    for (int j = 0; j < 4; ++j) {
+      const i32x16 q = L.is_signed() ? byte_i8(code, j) : sub(byte_u8(code, j), offset);
+      f32x16 value = mul(d[group / 4], to_f32(q));
+      if constexpr (L.scales == Scales::kHalvesMin) value = sub(value, m[group / 4]);
+      if constexpr (L.scales == Scales::kMinimum || L.scales == Scales::kSuperMin) {
+        value = add(value, m[group / 4]);
+      }
+      store(out + (4 * group + j) * kWidth, value);
+    }
+  }
+}
+
+/// Calls body.operator()<L>() with the layout of a format as a constant. Quantised formats only.
+template <typename Body>
+PLUMB_INLINE void with_layout(const Layout& layout, Body body) {
+  switch (layout.format) {
+    case PLUMB_Q4_0: return body.template operator()<*find_layout(PLUMB_Q4_0)>();
+    case PLUMB_Q4_1: return body.template operator()<*find_layout(PLUMB_Q4_1)>();
+    case PLUMB_Q5_0: return body.template operator()<*find_layout(PLUMB_Q5_0)>();
+    case PLUMB_Q5_1: return body.template operator()<*find_layout(PLUMB_Q5_1)>();
+    case PLUMB_Q8_0: return body.template operator()<*find_layout(PLUMB_Q8_0)>();
+    case PLUMB_Q2_K: return body.template operator()<*find_layout(PLUMB_Q2_K)>();
+    case PLUMB_Q3_K: return body.template operator()<*find_layout(PLUMB_Q3_K)>();
+    case PLUMB_Q4_K: return body.template operator()<*find_layout(PLUMB_Q4_K)>();
+    case PLUMB_Q5_K: return body.template operator()<*find_layout(PLUMB_Q5_K)>();
+    case PLUMB_Q6_K: return body.template operator()<*find_layout(PLUMB_Q6_K)>();
+    default: return;
+  }
+}
+
+}  // namespace plumbline::cpu
