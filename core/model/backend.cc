@@ -1,0 +1,98 @@
+#include "core/model/backend.h"
+
+#include <mutex>
+
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::model {
+
+struct Backend::Lock {
+  std::mutex mutex;
+};
+
+Result<std::unique_ptr<Backend>> Backend::create(std::string id, const plumb_kernels& table,
+                                                 const plumb_host* host, uint32_t n_threads,
+                                                 const std::string& options_json) {
+  ErrorBuffer error;
+  auto config = make_abi<plumb_kernels_config>();
+  config.n_workers_max = n_threads;
+  config.options_json = to_abi(options_json);
+  void* self = nullptr;
+  if (const plumb_status status = table.create(host, &config, &self, error); status != PLUMB_OK) {
+    return error.take(status).at(id);
+  }
+  std::unique_ptr<Backend> backend(new Backend(std::move(id), table, self));
+  backend->lock_ = std::make_unique<Lock>();
+  for (uint32_t index = 0; index < n_threads; ++index) {
+    plumb_handle worker = 0;
+    if (const plumb_status status = table.worker_create(self, index, &worker, error); status != PLUMB_OK) {
+      return error.take(status).at(backend->id());
+    }
+    backend->workers_.push_back(worker);
+  }
+  return backend;
+}
+
+Backend::~Backend() {
+  for (const plumb_handle kv : kvs_) table_->kv_destroy(self_, kv);
+  for (const plumb_handle weight : weights_) table_->release(self_, weight);
+  for (const plumb_handle worker : workers_) table_->worker_destroy(self_, worker);
+  for (const plumb_handle buffer : buffers_) table_->free(self_, buffer);
+  table_->destroy(self_);
+}
+
+Result<plumb_slice> Backend::alloc(uint64_t bytes) {
+  ErrorBuffer error;
+  plumb_handle buffer = 0;
+  if (const plumb_status status = table_->alloc(self_, bytes, 0, &buffer, error); status != PLUMB_OK) {
+    return error.take(status).at(id_);
+  }
+  std::lock_guard lock(lock_->mutex);
+  buffers_.push_back(buffer);
+  allocated_bytes_ += bytes;
+  return plumb_slice{buffer, 0};
+}
+
+Result<plumb_handle> Backend::prepare(const plumb_tensor& tensor, uint32_t uses, bool* in_place) {
+  ErrorBuffer error;
+  uint64_t bytes = 0;
+  plumb_status status = table_->prepare_bytes(self_, &tensor, uses, &bytes, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
+  plumb_slice destination{};
+  if (bytes > 0) {
+    PLUMB_ASSIGN(destination, alloc(bytes));
+  }
+  plumb_handle weight = 0;
+  status = table_->prepare(self_, &tensor, uses, destination, &weight, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
+  *in_place = bytes == 0;
+  std::lock_guard lock(lock_->mutex);
+  weights_.push_back(weight);
+  return weight;
+}
+
+Result<plumb_handle> Backend::create_kv(const plumb_kv_shape& shape) {
+  ErrorBuffer error;
+  plumb_handle kv = 0;
+  if (const plumb_status status = table_->kv_create(self_, &shape, &kv, error); status != PLUMB_OK) {
+    return error.take(status).at(id_);
+  }
+  kvs_.push_back(kv);
+  return kv;
+}
+
+Result<void> Backend::read(plumb_slice from, void* to, uint64_t bytes) const {
+  ErrorBuffer error;
+  const plumb_status status = table_->read(self_, from, to, bytes, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_);
+  return {};
+}
+
+Result<void> Backend::write(plumb_slice to, const void* from, uint64_t bytes) const {
+  ErrorBuffer error;
+  const plumb_status status = table_->write(self_, to, from, bytes, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_);
+  return {};
+}
+
+}  // namespace plumbline::model
