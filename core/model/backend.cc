@@ -1,14 +1,8 @@
 #include "core/model/backend.h"
 
-#include <mutex>
-
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::model {
-
-struct Backend::Lock {
-  std::mutex mutex;
-};
 
 Result<std::unique_ptr<Backend>> Backend::create(std::string id, const plumb_kernels& table,
                                                  const plumb_host* host, uint32_t n_threads,
@@ -22,7 +16,6 @@ Result<std::unique_ptr<Backend>> Backend::create(std::string id, const plumb_ker
     return error.take(status).at(id);
   }
   std::unique_ptr<Backend> backend(new Backend(std::move(id), table, self));
-  backend->lock_ = std::make_unique<Lock>();
   for (uint32_t index = 0; index < n_threads; ++index) {
     plumb_handle worker = 0;
     if (const plumb_status status = table.worker_create(self, index, &worker, error); status != PLUMB_OK) {
@@ -47,7 +40,7 @@ Result<plumb_slice> Backend::alloc(uint64_t bytes) {
   if (const plumb_status status = table_->alloc(self_, bytes, 0, &buffer, error); status != PLUMB_OK) {
     return error.take(status).at(id_);
   }
-  std::lock_guard lock(lock_->mutex);
+  std::lock_guard lock(mutex_);
   buffers_.push_back(buffer);
   allocated_bytes_ += bytes;
   return plumb_slice{buffer, 0};
@@ -66,7 +59,7 @@ Result<plumb_handle> Backend::prepare(const plumb_tensor& tensor, uint32_t uses,
   status = table_->prepare(self_, &tensor, uses, destination, &weight, error);
   if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
   *in_place = bytes == 0;
-  std::lock_guard lock(lock_->mutex);
+  std::lock_guard lock(mutex_);
   weights_.push_back(weight);
   return weight;
 }

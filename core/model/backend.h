@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,7 @@ class Backend {
   std::vector<plumb_handle> weights_;
   std::vector<plumb_handle> kvs_;
   uint64_t allocated_bytes_ = 0;
-  struct Lock;
-  std::unique_ptr<Lock> lock_;  // guards the lists during a parallel prepare
+  std::mutex mutex_;  // guards the lists during a parallel prepare
 };
 
 }  // namespace plumbline::model

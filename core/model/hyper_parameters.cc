@@ -99,6 +99,7 @@ Result<Rope> parse_rope(const Json& json, const std::string& where, uint32_t hea
     inner.choice<Rope::Scaling>("kind", rope.scaling,
                                 {{"none", Rope::Scaling::none},
                                  {"linear", Rope::Scaling::linear},
+                                 {"factors", Rope::Scaling::factors},
                                  {"llama3", Rope::Scaling::llama3},
                                  {"yarn", Rope::Scaling::yarn}},
                                 true);

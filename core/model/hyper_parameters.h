@@ -14,7 +14,7 @@ namespace plumbline::model {
 /// How position angles are made. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear); Llama 3.1 (llama3);
 /// Peng et al. 2023 (YaRN).
 struct Rope {
-  enum class Scaling { none, linear, llama3, yarn };
+  enum class Scaling { none, linear, factors, llama3, yarn };
 
   uint32_t pairing = PLUMB_ROPE_HALF;
   uint32_t n_rotated = 0;

@@ -49,6 +49,9 @@ std::vector<float> inverse_frequencies(const Rope& rope, std::span<const float> 
     switch (rope.scaling) {
       case Rope::Scaling::none:
         break;
+      case Rope::Scaling::factors:
+        frequency /= factors[i];
+        break;
       case Rope::Scaling::linear:
         frequency /= rope.factor;
         break;
@@ -61,7 +64,6 @@ std::vector<float> inverse_frequencies(const Rope& rope, std::span<const float> 
         break;
       }
     }
-    if (!factors.empty()) frequency /= factors[i];
     frequencies[i] = static_cast<float>(frequency);
   }
   return frequencies;

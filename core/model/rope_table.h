@@ -10,7 +10,7 @@
 namespace plumbline::model {
 
 /// Inverse frequencies f32[n_rotated/2], scaling applied, as transformers computes them.
-/// factors: rope_freqs.weight, f32[n_rotated/2], each frequency is divided by its factor; empty: none.
+/// factors: rope_freqs.weight, f32[n_rotated/2], needed for the scaling kind `factors` only.
 /// Source: transformers modeling_rope_utils.py (default, linear, llama3, yarn).
 std::vector<float> inverse_frequencies(const Rope& rope, std::span<const float> factors);
 

@@ -88,7 +88,12 @@ class ErrorBuffer {
   ErrorBuffer(const ErrorBuffer&) = delete;
   ErrorBuffer& operator=(const ErrorBuffer&) = delete;
 
-  operator plumb_error*() { return &error_; }
+  /// Handing it to a call empties it, so one buffer serves many calls.
+  operator plumb_error*() {
+    error_.message_bytes = 0;
+    error_.op_id = PLUMB_NO_OP;
+    return &error_;
+  }
   uint32_t op_id() const { return error_.op_id; }
   std::string_view message() const {
     return {text_, std::min<size_t>(error_.message_bytes, sizeof text_)};

@@ -1,0 +1,51 @@
+#include "core/base/bandwidth.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "core/base/os/memory.h"
+
+namespace plumbline {
+namespace {
+
+constexpr uint64_t kBytes = uint64_t{512} << 20;
+constexpr int kPasses = 4;
+
+// Sixteen independent sums over 128-byte strides: enough loads in flight for one core's share of the memory bus.
+uint64_t sum(const uint64_t* words, uint64_t n) {
+  uint64_t partial[16] = {};
+  for (uint64_t i = 0; i + 16 <= n; i += 16) {
+    for (uint64_t j = 0; j < 16; ++j) partial[j] += words[i + j];
+  }
+  uint64_t total = 0;
+  for (const uint64_t p : partial) total += p;
+  return total;
+}
+
+}  // namespace
+
+double read_bandwidth_bytes_per_s(ThreadPool& pool) {
+  auto buffer = os::BigBuffer::allocate(kBytes);
+  if (!buffer) return 0;
+  const uint32_t n_threads = pool.n_threads();
+  const uint64_t share = kBytes / 8 / n_threads;
+  auto* words = static_cast<uint64_t*>(buffer->data());
+  // Written first: pages that were never touched are all one page of zeros.
+  pool.run([&](uint32_t part) { std::memset(words + part * share, 1, 8 * share); });
+  std::vector<uint64_t> totals(n_threads);
+  double best = 0;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const auto start = std::chrono::steady_clock::now();
+    pool.run([&](uint32_t part) { totals[part] = sum(words + part * share, share); });
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    // The sums are used, so the reads cannot be left out.
+    if (totals[0] == 0) return 0;
+    best = std::max(best, 8.0 * static_cast<double>(share * n_threads) / elapsed.count());
+  }
+  return best;
+}
+
+}  // namespace plumbline

@@ -1,0 +1,98 @@
+// decoder.h: a loaded model: ids in, logits out, with its KV caches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/tap.h"
+#include "core/base/thread_pool.h"
+#include "core/model/backend.h"
+#include "core/model/hyper_parameters.h"
+#include "core/model/model_file.h"
+#include "core/model/program.h"
+
+namespace plumbline::model {
+
+struct KvCache;
+struct Graph;
+
+/// Runs the ops of a name on another backend. layers: [first_layer, last_layer]; ignored for ops outside the layers.
+struct Override {
+  std::string op;  // "attn_q", "attend", "output", ...
+  uint32_t first_layer = 0;
+  uint32_t last_layer = 0xffffffffu;
+  size_t backend = 0;  // index into DecoderOptions::backends
+};
+
+struct DecoderOptions {
+  std::vector<Backend*> backends;  // [0] runs everything that no override names
+  std::vector<Override> overrides;
+  plumb_format activations = PLUMB_ACT_Q8;
+  plumb_format kv_format = PLUMB_F32;
+  uint32_t context_rows = 0;  // S; 0: what the model was trained for, at most 4096
+  uint32_t chunk_rows = 512;  // most ids of one pass over the weights
+};
+
+class Decoder {
+ public:
+  /// Reads hyper-parameters, builds the graph, prepares the weights. The file, the backends and the pool must
+  /// outlive the decoder. Fails UNSUPPORTED (what is missing), CORRUPT (what is wrong in the file).
+  static Result<std::unique_ptr<Decoder>> create(const ModelFile& file, ThreadPool& pool,
+                                                 const DecoderOptions& options);
+  ~Decoder();
+
+  const HyperParameters& hyper_parameters() const { return hp_; }
+  uint32_t capacity_rows() const { return capacity_rows_; }
+  /// Rows in the KV caches: ids that forward has seen and truncate has not taken back.
+  uint32_t n_past() const { return n_past_; }
+
+  /// Appends ids and returns the logits of the last one, f32[V], valid until the next call.
+  /// Fails INVALID_ARGUMENT (no ids, an id outside the vocabulary, no room), NUMERIC (names the op); after a failure
+  /// the caches hold what they held before.
+  Result<std::span<const float>> forward(std::span<const int32_t> ids);
+  /// As forward, but every row's logits are handed over, in order: f32[V] each, borrowed until return.
+  using RowSink = std::function<void(uint32_t position, std::span<const float> logits)>;
+  Result<void> forward_all(std::span<const int32_t> ids, const RowSink& sink);
+
+  /// Forgets all ids behind the first n_rows.
+  Result<void> truncate(uint32_t n_rows);
+
+  /// Null: none. The same logits come out either way.
+  void set_tap(TapSink* tap) { tap_ = tap; }
+  const ProgramCounters& counters() const { return counters_; }
+  /// Bytes of the file's tensors that one token reads: all of the body, and the head; of an untied embedding one row.
+  uint64_t weight_bytes_per_token() const { return weight_bytes_per_token_; }
+  uint64_t kv_bytes_per_row() const;
+  /// Names of the ops in order, body then head.
+  std::vector<std::string> op_names() const;
+
+ private:
+  Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends);
+  Result<void> check_ids(std::span<const int32_t> ids) const;
+  Result<void> run_chunk(std::span<const int32_t> ids);
+  Result<std::span<const float>> run_head(uint32_t chunk_row);
+  Result<void> fill_rope_tables(uint32_t n_rows);
+  Result<void> plan();
+
+  HyperParameters hp_;
+  ThreadPool* pool_;
+  Values values_;
+  std::unique_ptr<Graph> graph_;
+  uint32_t capacity_rows_ = 0;
+  uint32_t chunk_rows_ = 0;
+  uint32_t n_past_ = 0;
+  uint32_t n_rope_rows_ = 0;  // filled rows of the RoPE tables
+  plumb_format kv_format_ = PLUMB_F32;
+  uint64_t weight_bytes_per_token_ = 0;
+  TapSink* tap_ = nullptr;
+  ProgramCounters counters_;
+  std::vector<int32_t> positions_;
+  std::vector<float> cosines_, sines_;
+  std::vector<float> logits_;  // only where the backend has no host memory
+};
+
+}  // namespace plumbline::model

@@ -1,0 +1,200 @@
+#include "core/model/program.h"
+
+#include <algorithm>
+
+namespace plumbline::model {
+
+// ---- Values ------------------------------------------------------------------------------------------
+
+ValueId Values::add(uint32_t width, uint32_t capacity_rows) {
+  const size_t n = backends_.size();
+  values_.push_back({width, capacity_rows, 0, std::vector<plumb_slice>(n), std::vector<plumb_slice>(n),
+                     std::vector<char>(n, 0), std::vector<char>(n, 0)});
+  return static_cast<ValueId>(values_.size() - 1);
+}
+
+Result<plumb_slice> Values::slice(ValueId value, BackendId backend) {
+  Value& v = values_[value];
+  if (v.slices[backend].buffer == 0) {
+    const uint64_t bytes = uint64_t{4} * v.width * v.capacity_rows;
+    PLUMB_ASSIGN(v.slices[backend], backends_[backend]->alloc(bytes));
+  }
+  return v.slices[backend];
+}
+
+Result<plumb_slice> Values::quantised_slice(ValueId value, BackendId backend) {
+  Value& v = values_[value];
+  if (v.quantised_slices[backend].buffer == 0) {
+    const Backend& on = *backends_[backend];
+    const uint64_t bytes = on.table().activation_bytes(on.self(), v.capacity_rows, v.width);
+    if (bytes == 0) {
+      return Error{PLUMB_UNSUPPORTED, on.id() + " cannot quantise activations: set kernels.activations to f32"};
+    }
+    PLUMB_ASSIGN(v.quantised_slices[backend], backends_[backend]->alloc(bytes));
+  }
+  return v.quantised_slices[backend];
+}
+
+Result<void> Values::write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes) {
+  for (size_t backend = 0; backend < backends_.size(); ++backend) {
+    plumb_slice slice = values_[value].slices[backend];
+    if (slice.buffer == 0) continue;
+    slice.offset_bytes += offset_bytes;
+    PLUMB_TRY(backends_[backend]->write(slice, data, bytes));
+  }
+  return {};
+}
+
+Result<void> Values::write_all(ValueId value, const void* data, uint64_t bytes) {
+  return write_all(value, 0, data, bytes);
+}
+
+void Values::wrote(ValueId value, BackendId backend) {
+  Value& v = values_[value];
+  std::fill(v.is_at.begin(), v.is_at.end(), 0);
+  std::fill(v.is_quantised_at.begin(), v.is_quantised_at.end(), 0);
+  v.is_at[backend] = 1;
+  v.home = backend;
+}
+
+bool Values::is_at(ValueId value, BackendId backend) const { return values_[value].is_at[backend] != 0; }
+void Values::copied(ValueId value, BackendId backend) { values_[value].is_at[backend] = 1; }
+bool Values::is_quantised_at(ValueId value, BackendId backend) const {
+  return values_[value].is_quantised_at[backend] != 0;
+}
+void Values::quantised(ValueId value, BackendId backend) { values_[value].is_quantised_at[backend] = 1; }
+
+// ---- Building ----------------------------------------------------------------------------------------
+
+Result<plumb_slice> Program::input(ValueId value, BackendId backend) {
+  PLUMB_ASSIGN(const plumb_slice slice, values_->slice(value, backend));
+  if (!values_->is_at(value, backend)) {
+    Step copy{};
+    copy.is_copy = true;
+    copy.value = value;
+    copy.from = values_->home(value);
+    copy.backend = backend;
+    steps_.push_back(copy);
+    values_->copied(value, backend);
+  }
+  return slice;
+}
+
+Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend, const std::string& name,
+                                             int32_t layer) {
+  PLUMB_ASSIGN(const plumb_slice out, values_->quantised_slice(value, backend));
+  if (!values_->is_quantised_at(value, backend)) {
+    auto op = make_abi<plumb_op>();
+    op.kind = PLUMB_OP_QUANTIZE;
+    PLUMB_ASSIGN(op.as.quantize.in, input(value, backend));
+    op.as.quantize.out = out;
+    op.as.quantize.width = values_->width(value);
+    begin_set();
+    add(op, name + ".q8", layer, backend, kNoValue);
+    begin_set();
+    values_->quantised(value, backend);
+  }
+  return out;
+}
+
+void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output) {
+  op.id = static_cast<uint32_t>(ops_.size());
+  op.n_rows = 1;
+  const bool joins = !steps_.empty() && !steps_.back().is_copy && steps_.back().backend == backend &&
+                     steps_.back().set == set_;
+  if (joins) {
+    ++steps_.back().n_ops;
+  } else {
+    Step step{};
+    step.first_op = op.id;
+    step.n_ops = 1;
+    step.backend = backend;
+    step.set = set_;
+    steps_.push_back(step);
+  }
+  ops_.push_back(op);
+  info_.push_back({std::move(name), layer, backend, output});
+  if (output != kNoValue) values_->wrote(output, backend);
+}
+
+// ---- Running -----------------------------------------------------------------------------------------
+
+void Program::set_rows(uint32_t n_rows) {
+  n_rows_ = n_rows;
+  for (plumb_op& op : ops_) op.n_rows = n_rows;
+}
+
+Result<void> Program::plan() {
+  ErrorBuffer error;
+  for (const Step& step : steps_) {
+    if (step.is_copy) continue;
+    const Backend& backend = *values_->backends()[step.backend];
+    const plumb_status status = backend.table().plan(backend.self(), &ops_[step.first_op], step.n_ops, error);
+    if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info_[step.first_op].name);
+  }
+  return {};
+}
+
+Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap, ProgramCounters& counters) {
+  if (errors_.size() != pool.n_threads()) {
+    errors_ = std::vector<ErrorBuffer>(pool.n_threads());
+    statuses_.assign(pool.n_threads(), PLUMB_OK);
+  }
+  for (const Step& step : steps_) {
+    if (step.is_copy) {
+      PLUMB_TRY(run_copy(step, counters));
+      continue;
+    }
+    PLUMB_TRY(run_group(step, pool));
+    if (tap != nullptr) PLUMB_TRY(show(step, first_position, *tap));
+  }
+  return {};
+}
+
+Result<void> Program::run_group(const Step& step, ThreadPool& pool) {
+  const Backend& backend = *values_->backends()[step.backend];
+  const plumb_op* ops = &ops_[step.first_op];
+  const uint32_t n_parts = pool.n_threads();
+  pool.run([&](uint32_t part) {
+    statuses_[part] = backend.table().execute(backend.self(), ops, step.n_ops, backend.worker(part), part, n_parts,
+                                              errors_[part]);
+  });
+  for (uint32_t part = 0; part < n_parts; ++part) {
+    if (statuses_[part] == PLUMB_OK) continue;
+    const uint32_t id = errors_[part].op_id();
+    const std::string& name = info_[id < info_.size() ? id : step.first_op].name;
+    return errors_[part].take(statuses_[part]).at(backend.id() + ": op " + name);
+  }
+  return {};
+}
+
+Result<void> Program::run_copy(const Step& step, ProgramCounters& counters) {
+  const Backend& from = *values_->backends()[step.from];
+  const Backend& to = *values_->backends()[step.backend];
+  const uint64_t bytes = uint64_t{4} * values_->width(step.value) * n_rows_;
+  PLUMB_ASSIGN(const plumb_slice source, values_->slice(step.value, step.from));
+  PLUMB_ASSIGN(const plumb_slice target, values_->slice(step.value, step.backend));
+  ++counters.n_copies;
+  counters.copied_bytes += bytes;
+  if (const void* data = from.host_pointer(source)) return to.write(target, data, bytes);
+  staging_.resize(std::max<size_t>(staging_.size(), bytes));
+  PLUMB_TRY(from.read(source, staging_.data(), bytes));
+  return to.write(target, staging_.data(), bytes);
+}
+
+Result<void> Program::show(const Step& step, uint32_t first_position, TapSink& tap) {
+  const Backend& backend = *values_->backends()[step.backend];
+  for (uint32_t index = step.first_op; index < step.first_op + step.n_ops; ++index) {
+    const OpInfo& info = info_[index];
+    if (info.output == kNoValue || !tap.wants(info.name, info.layer)) continue;
+    const uint64_t n = uint64_t{values_->width(info.output)} * n_rows_;
+    staging_.resize(std::max<size_t>(staging_.size(), 4 * n));
+    PLUMB_ASSIGN(const plumb_slice slice, values_->slice(info.output, step.backend));
+    PLUMB_TRY(backend.read(slice, staging_.data(), 4 * n));
+    tap.give({info.name, info.layer, first_position, n_rows_, values_->width(info.output)},
+             {reinterpret_cast<const float*>(staging_.data()), n});
+  }
+  return {};
+}
+
+}  // namespace plumbline::model

@@ -1,0 +1,135 @@
+// program.h: a list of named ops over named values, each op on the backend that the config chose for it.
+//
+// The host alone moves data: where an op's input lies with another backend, the program holds a copy step in front
+// of it and counts it. Ops that do not depend on each other share one execute call and one barrier.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/tap.h"
+#include "core/base/thread_pool.h"
+#include "core/model/backend.h"
+#include "plumb/ext/kernels.h"
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::model {
+
+/// Index of a value: an activation matrix [rows,width] of 4-byte elements, f32 or i32.
+using ValueId = uint32_t;
+/// Index of a backend in the program's list.
+using BackendId = uint32_t;
+
+/// The values that programs of one decoder share, and where their memory is on each backend.
+class Values {
+ public:
+  explicit Values(std::vector<Backend*> backends) : backends_(std::move(backends)) {}
+
+  const std::vector<Backend*>& backends() const { return backends_; }
+  ValueId add(uint32_t width, uint32_t capacity_rows);
+  uint32_t width(ValueId value) const { return values_[value].width; }
+  uint32_t capacity_rows(ValueId value) const { return values_[value].capacity_rows; }
+
+  /// Memory of the value on a backend, allocated when first asked for.
+  Result<plumb_slice> slice(ValueId value, BackendId backend);
+  /// Memory for the value in the backend's quantised layout.
+  Result<plumb_slice> quantised_slice(ValueId value, BackendId backend);
+  /// Writes host data to rows [0, n) of the value on every backend that has memory for it.
+  Result<void> write_all(ValueId value, const void* data, uint64_t bytes);
+  Result<void> write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes);
+
+  // Which backends hold the newest contents; kept while programs are built.
+  void wrote(ValueId value, BackendId backend);
+  bool is_at(ValueId value, BackendId backend) const;
+  BackendId home(ValueId value) const { return values_[value].home; }
+  void copied(ValueId value, BackendId backend);
+  bool is_quantised_at(ValueId value, BackendId backend) const;
+  void quantised(ValueId value, BackendId backend);
+
+ private:
+  struct Value {
+    uint32_t width;
+    uint32_t capacity_rows;
+    BackendId home = 0;  // where it was written last
+    std::vector<plumb_slice> slices;
+    std::vector<plumb_slice> quantised_slices;
+    std::vector<char> is_at;
+    std::vector<char> is_quantised_at;
+  };
+  std::vector<Backend*> backends_;
+  std::vector<Value> values_;
+};
+
+/// Where the time of a step went, and how often the host had to copy between backends.
+struct ProgramCounters {
+  uint64_t n_copies = 0;
+  uint64_t copied_bytes = 0;
+};
+
+class Program {
+ public:
+  explicit Program(Values& values) : values_(&values) {}
+
+  // ---- Building
+
+  /// Ops added from here on do not depend on each other, until the next begin_set.
+  void begin_set() { ++set_; }
+  /// Makes sure that the newest contents of a value can be read by an op on the backend; its slice.
+  Result<plumb_slice> input(ValueId value, BackendId backend);
+  /// The value as the backend's quantised activations; adds the quantize op (named NAME.q8) if it is not there yet.
+  Result<plumb_slice> quantised_input(ValueId value, BackendId backend, const std::string& name, int32_t layer);
+  /// Appends an op whose slices are filled in. output: what it writes (or kNoValue).
+  void add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output);
+
+  static constexpr ValueId kNoValue = 0xffffffffu;
+
+  // ---- Running
+
+  size_t n_ops() const { return ops_.size(); }
+  plumb_op& op(size_t index) { return ops_[index]; }
+  const std::string& name(size_t index) const { return info_[index].name; }
+  BackendId backend(size_t index) const { return info_[index].backend; }
+  int32_t layer(size_t index) const { return info_[index].layer; }
+
+  /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before run.
+  Result<void> plan();
+  void set_rows(uint32_t n_rows);
+  /// Executes everything in order. first_position is for taps. Allocates nothing when tap is null.
+  Result<void> run(ThreadPool& pool, uint32_t first_position, TapSink* tap, ProgramCounters& counters);
+
+ private:
+  struct OpInfo {
+    std::string name;
+    int32_t layer;
+    BackendId backend;
+    ValueId output;
+  };
+  struct Step {
+    bool is_copy;
+    // a group of ops
+    uint32_t first_op = 0;
+    uint32_t n_ops = 0;
+    BackendId backend = 0;
+    uint64_t set = 0;
+    // a copy
+    ValueId value = 0;
+    BackendId from = 0;
+  };
+
+  Result<void> run_group(const Step& step, ThreadPool& pool);
+  Result<void> run_copy(const Step& step, ProgramCounters& counters);
+  Result<void> show(const Step& step, uint32_t first_position, TapSink& tap);
+
+  Values* values_;
+  std::vector<plumb_op> ops_;
+  std::vector<OpInfo> info_;
+  std::vector<Step> steps_;
+  uint64_t set_ = 0;
+  uint32_t n_rows_ = 1;
+  std::vector<char> staging_;       // of copies between backends without host memory, and of taps
+  std::vector<ErrorBuffer> errors_;  // one for each thread
+  std::vector<plumb_status> statuses_;
+};
+
+}  // namespace plumbline::model

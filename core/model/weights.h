@@ -1,0 +1,47 @@
+// weights.h: which tensors a decoder needs, on which backend and for what; checked, then prepared in parallel.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/thread_pool.h"
+#include "core/model/backend.h"
+#include "core/model/model_file.h"
+
+namespace plumbline::model {
+
+/// Collects needs while the graph is built; prepare() then turns each into a backend's handle.
+class Weights {
+ public:
+  explicit Weights(const ModelFile& file) : file_(&file) {}
+
+  /// Index of a need; the same (tensor, backend) asked for twice is prepared once with both uses.
+  /// Fails CORRUPT: the tensor is missing or has other dims. dims row-major: {n_out, n_in} or {width}.
+  Result<uint32_t> need(const std::string& tensor, Backend& backend, uint32_t use, std::vector<uint64_t> dims);
+
+  bool has(const std::string& tensor) const { return file_->find(tensor) != nullptr; }
+  plumb_format format(uint32_t need) const { return needs_[need].entry->tensor.format; }
+
+  /// Prepares all needs on the pool's threads; source pages are dropped tensor by tensor.
+  Result<void> prepare(ThreadPool& pool);
+  plumb_handle handle(uint32_t need) const { return needs_[need].handle; }
+
+  /// Tensors of the file that nothing asked for, by name.
+  std::vector<std::string> unused() const;
+  /// Bytes of the file's tensors that were asked for, each counted once.
+  uint64_t source_bytes() const;
+
+ private:
+  struct Need {
+    std::string tensor;
+    const ModelFile::Entry* entry;
+    Backend* backend;
+    uint32_t uses;
+    plumb_handle handle;
+  };
+  const ModelFile* file_;
+  std::vector<Need> needs_;
+};
+
+}  // namespace plumbline::model

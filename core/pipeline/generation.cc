@@ -1,0 +1,128 @@
+#include "core/pipeline/generation.h"
+
+#include <chrono>
+
+#include "core/pipeline/stop_matcher.h"
+#include "plumb/sdk/utf8.h"
+
+namespace plumbline::pipeline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Bytes of tokens -> text that is shown: stop strings are cut, characters are never split.
+class TextAssembler {
+ public:
+  TextAssembler(const GenerationRequest& request, std::string* text)
+      : stops_(request.stops), on_text_(&request.on_text), text_(text) {}
+
+  /// True: a stop string is complete.
+  bool feed(std::string_view bytes) {
+    safe_.clear();
+    const bool stopped = stops_.feed(bytes, &safe_);
+    show(safe_, false);
+    return stopped;
+  }
+
+  void finish() { show(stops_.flush(), true); }
+
+ private:
+  void show(std::string_view bytes, bool is_last) {
+    whole_.clear();
+    utf8_.feed(bytes, whole_);
+    if (is_last) utf8_.flush(whole_);
+    if (whole_.empty()) return;
+    text_->append(whole_);
+    if (*on_text_) (*on_text_)(whole_);
+  }
+
+  StopMatcher stops_;
+  Utf8Stream utf8_;
+  const std::function<void(std::string_view)>* on_text_;
+  std::string* text_;
+  std::string safe_;   // bytes that no stop string can reach any more
+  std::string whole_;  // characters that are complete
+};
+
+bool is_cancelled(const GenerationRequest& request) {
+  return request.cancel != nullptr && request.cancel->load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+std::string_view stop_reason_name(StopReason reason) {
+  switch (reason) {
+    case StopReason::kEndToken: return "end_token";
+    case StopReason::kStopString: return "stop_string";
+    case StopReason::kMaxTokens: return "max_tokens";
+    case StopReason::kContextFull: return "context_full";
+    case StopReason::kCancelled: return "cancelled";
+  }
+  return "";
+}
+
+Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
+                            const GenerationRequest& request) {
+  Generation generation;
+  generation.ids.reserve(request.max_tokens);
+  TextAssembler assembler(request, &generation.text);
+  const std::vector<uint64_t> control_bits = tokenizer.control_bits();
+
+  const Clock::time_point start = Clock::now();
+  PLUMB_ASSIGN(std::span<const float> logits, decoder.forward(request.prompt_ids));
+  generation.prefill_s = seconds_since(start);
+  const auto finish = [&](StopReason reason) {
+    generation.stop_reason = reason;
+    generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
+    assembler.finish();
+  };
+
+  while (true) {
+    if (is_cancelled(request)) {
+      finish(StopReason::kCancelled);
+      return generation;
+    }
+    if (generation.ids.size() >= request.max_tokens) {
+      finish(StopReason::kMaxTokens);
+      return generation;
+    }
+    plumb_sample_context context{};
+    context.seed = request.seed;
+    context.step = generation.ids.size();
+    context.prompt_ids = request.prompt_ids.data();
+    context.n_prompt_ids = request.prompt_ids.size();
+    context.generated_ids = generation.ids.data();
+    context.n_generated_ids = generation.ids.size();
+    context.control_bits = control_bits.data();
+    PLUMB_ASSIGN(const Pick pick, sampler.pick(logits, context));
+    if (generation.ids.empty()) generation.time_to_first_token_s = seconds_since(start);
+    generation.ids.push_back(pick.id);
+    if (request.on_pick) request.on_pick(pick);
+
+    const uint32_t attributes = tokenizer.attributes(pick.id);
+    if (attributes & PLUMB_TOKEN_END) {
+      finish(StopReason::kEndToken);
+      return generation;
+    }
+    if (!(attributes & PLUMB_TOKEN_CONTROL)) {
+      PLUMB_ASSIGN(const std::string_view bytes, tokenizer.piece(pick.id, generation.ids.size() == 1));
+      if (assembler.feed(bytes)) {
+        finish(StopReason::kStopString);
+        return generation;
+      }
+    }
+    if (decoder.n_past() == decoder.capacity_rows()) {
+      finish(StopReason::kContextFull);
+      return generation;
+    }
+    if (generation.ids.size() < request.max_tokens) {
+      PLUMB_ASSIGN(logits, decoder.forward({&generation.ids.back(), 1}));
+    }
+  }
+}
+
+}  // namespace plumbline::pipeline

@@ -1,0 +1,47 @@
+// generation.h: the loop of the corridor: ids -> logits -> pick -> bytes -> text.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/decoder.h"
+#include "core/pipeline/sampler_chain.h"
+#include "core/pipeline/tokenizer.h"
+
+namespace plumbline::pipeline {
+
+enum class StopReason { kEndToken, kStopString, kMaxTokens, kContextFull, kCancelled };
+std::string_view stop_reason_name(StopReason reason);
+
+struct GenerationRequest {
+  std::vector<int32_t> prompt_ids;
+  uint32_t max_tokens = 128;
+  std::vector<std::string> stops;
+  uint64_t seed = 0;
+  /// Null or: set from a signal handler or another thread, the generation ends at the next token.
+  const std::atomic<bool>* cancel = nullptr;
+  /// Null or: each piece of text as soon as it is sure; whole UTF-8 characters only.
+  std::function<void(std::string_view text)> on_text;
+  /// Null or: each pick.
+  std::function<void(const Pick& pick)> on_pick;
+};
+
+struct Generation {
+  std::vector<int32_t> ids;  // generated, the end token included
+  std::string text;          // without control tokens and stop strings
+  StopReason stop_reason = StopReason::kMaxTokens;
+  double prefill_s = 0;
+  double time_to_first_token_s = 0;
+  double decode_s = 0;  // from the first token to the last
+};
+
+/// Runs a generation from the decoder's present state: prompt_ids are appended to what it holds.
+/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt does not fit.
+Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
+                            const GenerationRequest& request);
+
+}  // namespace plumbline::pipeline

@@ -1,0 +1,67 @@
+// pipeline.h: a config made real: the parts it names, found, loaded and joined.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config/pipeline_config.h"
+#include "core/host/host.h"
+#include "core/model/decoder.h"
+#include "core/model/model_file.h"
+#include "core/pipeline/chat_template.h"
+#include "core/pipeline/generation.h"
+#include "core/pipeline/sampler_chain.h"
+#include "core/pipeline/tokenizer.h"
+
+namespace plumbline::pipeline {
+
+/// Parts are made when they are first asked for, so a command pays only for what it uses.
+class Pipeline {
+ public:
+  /// Opens the model file at model_path (the config's source, already resolved to a file).
+  static Result<std::unique_ptr<Pipeline>> open(const config::PipelineConfig& config, Host& host,
+                                                const std::string& model_path);
+  ~Pipeline();
+
+  const config::PipelineConfig& config() const { return config_; }
+  const model::ModelFile& file() const { return *file_; }
+  const std::string& loader_id() const { return loader_id_; }
+
+  Result<Tokenizer*> tokenizer();
+  /// INVALID_CONFIG if the model has no chat template; has_chat_template() asks first.
+  Result<ChatTemplate*> chat_template();
+  bool has_chat_template() const;
+  /// The weights are prepared here: the slow part.
+  Result<model::Decoder*> decoder();
+  const std::vector<std::unique_ptr<model::Backend>>& backends() const { return backends_; }
+  ThreadPool& threads();
+  /// A new chain of the config's sampler stages for the model's vocabulary.
+  Result<SamplerChain> sampler();
+
+  /// The prompt's bytes for messages: canonical context, then the template.
+  Result<std::string> render(OrderedJson messages, bool add_generation_prompt, int64_t now_unix_s);
+  /// The prompt's ids: encoded as the config says, with the beginning-of-sequence token if the model wants one.
+  Result<Encoding> encode_prompt(std::string_view prompt);
+
+ private:
+  Pipeline(const config::PipelineConfig& config, Host& host) : config_(config), host_(&host) {}
+  Result<size_t> backend_at(const std::string& name);
+  std::string metadata_text(std::string_view key) const;
+
+  config::PipelineConfig config_;
+  Host* host_;
+  std::string loader_id_;
+  std::optional<model::ModelFile> file_;
+  std::unique_ptr<ThreadPool> threads_;
+  std::vector<std::unique_ptr<model::Backend>> backends_;
+  std::unique_ptr<model::Decoder> decoder_;
+  std::optional<Tokenizer> tokenizer_;
+  std::optional<ChatTemplate> chat_template_;
+};
+
+/// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers), INVALID_CONFIG.
+Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host, uint32_t n_vocab);
+
+}  // namespace plumbline::pipeline

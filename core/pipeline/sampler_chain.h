@@ -1,0 +1,53 @@
+// sampler_chain.h: the stages that the config lists, applied in order to one row of logits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plumb/ext/sampler.h"
+#include "plumb/sdk/result.h"
+
+namespace plumbline::pipeline {
+
+/// What one draw left behind, for reports and traces.
+struct Pick {
+  int32_t id = -1;
+  double probability = 0;  // NaN if the draw stage does not tell
+  double coin = 0;         // NaN if it used none
+  uint32_t n_kept = 0;     // candidates that were left
+};
+
+class SamplerChain {
+ public:
+  explicit SamplerChain(uint32_t n_vocab);
+  SamplerChain(SamplerChain&& other) noexcept = default;
+  SamplerChain& operator=(SamplerChain&&) = delete;
+  ~SamplerChain();
+
+  /// Appends a stage of a library. Fails INVALID_CONFIG: its parameters.
+  Result<void> add(const plumb_sampler& table, const plumb_host* host, const std::string& stage,
+                   const std::string& params_json);
+  size_t n_stages() const { return stages_.size(); }
+
+  /// Applies all stages. context.n_vocab is set here. Allocates nothing.
+  /// Fails NUMERIC (names the stage), INVALID_CONFIG (the last stage picks nothing).
+  Result<Pick> pick(std::span<const float> logits, plumb_sample_context context);
+  /// The candidates as the last pick left them.
+  const plumb_candidates& candidates() const { return candidates_; }
+
+ private:
+  struct Stage {
+    std::string name;
+    const plumb_sampler* table;
+    void* self;
+  };
+  std::vector<Stage> stages_;
+  std::vector<int32_t> ids_;
+  std::vector<float> logits_;
+  std::vector<char> scratch_;
+  plumb_candidates candidates_{};
+};
+
+}  // namespace plumbline::pipeline

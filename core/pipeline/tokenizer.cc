@@ -1,0 +1,92 @@
+#include "core/pipeline/tokenizer.h"
+
+#include <utility>
+
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::pipeline {
+
+Result<Tokenizer> Tokenizer::create(std::string id, const plumb_tokenizer& table, const plumb_host* host,
+                                    const plumb_metadata& metadata, const std::string& options_json) {
+  ErrorBuffer error;
+  void* self = nullptr;
+  plumb_status status = table.create(host, &metadata, to_abi(options_json), &self, error);
+  if (status != PLUMB_OK) return error.take(status).at(id);
+  Tokenizer tokenizer(std::move(id), table, self);
+  tokenizer.info_ = make_abi<plumb_tokenizer_info>();
+  status = table.info(self, &tokenizer.info_, error);
+  if (status != PLUMB_OK) return error.take(status).at(tokenizer.id_);
+  return tokenizer;
+}
+
+Tokenizer::Tokenizer(Tokenizer&& other) noexcept
+    : id_(std::move(other.id_)),
+      table_(other.table_),
+      self_(std::exchange(other.self_, nullptr)),
+      info_(other.info_) {}
+
+Tokenizer::~Tokenizer() {
+  if (self_ != nullptr) table_->destroy(self_);
+}
+
+Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special) const {
+  Encoding encoding;
+  // About four bytes a token in prose; the second call is for what is denser.
+  uint64_t capacity = text.size() / 3 + 16;
+  ErrorBuffer error;
+  while (true) {
+    encoding.ids.resize(capacity);
+    encoding.spans.resize(capacity);
+    auto request = make_abi<plumb_encode_request>();
+    request.special = special;
+    request.text = to_abi(text);
+    auto result = make_abi<plumb_encode_result>();
+    result.ids = encoding.ids.data();
+    result.spans = encoding.spans.data();
+    result.capacity = capacity;
+    const plumb_status status = table_->encode(self_, &request, &result, error);
+    if (status == PLUMB_MORE_SPACE && result.n > capacity && result.n <= 2 * text.size() + 8) {
+      capacity = result.n;
+      continue;
+    }
+    if (status != PLUMB_OK) return error.take(status).at(id_);
+    if (result.n > capacity) return Error{PLUMB_INTERNAL, id_ + ": wrote more ids than there was room for"};
+    encoding.ids.resize(result.n);
+    encoding.spans.resize(result.n);
+    return encoding;
+  }
+}
+
+Result<std::string_view> Tokenizer::piece(int32_t token, bool is_first) const {
+  ErrorBuffer error;
+  plumb_bytes bytes{};
+  const plumb_status status = table_->piece(self_, token, is_first ? 1 : 0, &bytes, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_);
+  return to_view(bytes);
+}
+
+Result<std::string> Tokenizer::decode(std::span<const int32_t> ids) const {
+  std::string text;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    PLUMB_ASSIGN(const std::string_view bytes, piece(ids[i], i == 0));
+    text += bytes;
+  }
+  return text;
+}
+
+std::vector<uint64_t> Tokenizer::control_bits() const {
+  std::vector<uint64_t> bits((info_.n_vocab + 63) / 64, 0);
+  for (uint32_t token = 0; token < info_.n_vocab; ++token) {
+    if (attributes(static_cast<int32_t>(token)) & PLUMB_TOKEN_CONTROL) bits[token / 64] |= uint64_t{1} << (token % 64);
+  }
+  return bits;
+}
+
+void add_bos(const plumb_tokenizer_info& info, Encoding& encoding) {
+  if (info.add_bos == 0 || info.bos_id < 0) return;
+  if (!encoding.ids.empty() && encoding.ids.front() == info.bos_id) return;
+  encoding.ids.insert(encoding.ids.begin(), info.bos_id);
+  encoding.spans.insert(encoding.spans.begin(), plumb_span{0, 0});
+}
+
+}  // namespace plumbline::pipeline

@@ -1,0 +1,55 @@
+// tokenizer.h: a tokenizer plugin's instance, in C++.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plumb/ext/tokenizer.h"
+#include "plumb/sdk/result.h"
+
+namespace plumbline::pipeline {
+
+struct Encoding {
+  std::vector<int32_t> ids;
+  std::vector<plumb_span> spans;  // bytes of the text, one for each id; {0,0} for an id that stands for none of them
+};
+
+class Tokenizer {
+ public:
+  /// metadata must outlive the result.
+  static Result<Tokenizer> create(std::string id, const plumb_tokenizer& table, const plumb_host* host,
+                                  const plumb_metadata& metadata, const std::string& options_json);
+  Tokenizer(Tokenizer&& other) noexcept;
+  Tokenizer& operator=(Tokenizer&&) = delete;
+  ~Tokenizer();
+
+  const std::string& id() const { return id_; }
+  const plumb_tokenizer_info& info() const { return info_; }
+  uint32_t attributes(int32_t token) const { return table_->attributes(self_, token); }
+
+  /// special: PLUMB_SPECIAL_*. No beginning-of-sequence token is added.
+  Result<Encoding> encode(std::string_view text, uint32_t special) const;
+  /// The bytes of one id inside a decoded text; is_first: it opens the text. Borrowed.
+  Result<std::string_view> piece(int32_t token, bool is_first) const;
+  /// All bytes of the ids, control tokens included as their literals.
+  Result<std::string> decode(std::span<const int32_t> ids) const;
+  /// Bit id: the id is a control token; ceil(V/64) words.
+  std::vector<uint64_t> control_bits() const;
+
+ private:
+  Tokenizer(std::string id, const plumb_tokenizer& table, void* self)
+      : id_(std::move(id)), table_(&table), self_(self) {}
+
+  std::string id_;
+  const plumb_tokenizer* table_;
+  void* self_;
+  plumb_tokenizer_info info_{};
+};
+
+/// Puts the beginning-of-sequence token in front if the model expects one and the text did not bring its own.
+void add_bos(const plumb_tokenizer_info& info, Encoding& encoding);
+
+}  // namespace plumbline::pipeline
