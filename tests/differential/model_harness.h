@@ -1,0 +1,165 @@
+// model_harness.h: golden models, and decoders on any backends, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/npy.h"
+#include "core/host/host.h"
+#include "core/model/decoder.h"
+
+namespace plumbline::test {
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// One line of a golden cases.jsonl or greedy.jsonl.
+struct GoldenCase {
+  std::string name;
+  std::vector<int32_t> prompt_ids;
+  std::vector<int32_t> ids;
+  std::string text;
+};
+
+inline std::vector<GoldenCase> read_cases(const std::string& path) {
+  std::vector<GoldenCase> cases;
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line);
+    GoldenCase one{json.at("name"), {}, json.at("ids"), {}};
+    if (json.contains("prompt_ids")) one.prompt_ids = json["prompt_ids"].get<std::vector<int32_t>>();
+    if (json.contains("text")) one.text = json["text"];
+    cases.push_back(std::move(one));
+  }
+  EXPECT_FALSE(cases.empty()) << path;
+  return cases;
+}
+
+inline std::string golden_folder(const std::string& model) {
+  return PLUMB_SOURCE_DIR "/golden/models/" + model;
+}
+
+inline NpyArray read_npy(const std::string& path) {
+  auto array = parse_npy(read_file(path));
+  EXPECT_TRUE(array) << path << ": " << (array ? "" : array.error().message);
+  return array ? *array : NpyArray{};
+}
+
+/// The plugins of this build and no others.
+inline Host& host() {
+  static Host instance = [] {
+    auto made = Host::create({.paths = {PLUMB_BUILD_PLUGIN_DIR},
+                              .search_environment = false,
+                              .search_user = false,
+                              .search_install = false});
+    EXPECT_TRUE(made) << (made ? "" : made.error().message);
+    return *std::move(made);
+  }();
+  return instance;
+}
+
+struct RunnerOptions {
+  std::string backend = "plumb.reference";
+  plumb_format activations = PLUMB_F32;
+  uint32_t n_threads = 1;
+  uint32_t chunk_rows = 512;
+  uint32_t context_rows = 0;
+  std::vector<std::pair<std::string, std::string>> overrides = {};  // op -> backend
+};
+
+/// A model file with a decoder, ready to run.
+class Runner {
+ public:
+  static std::unique_ptr<Runner> create(const std::string& model_path, const RunnerOptions& options) {
+    const auto loader = host().find<plumb_loader>({.pin = "plumb.loaders.gguf"});
+    if (!loader) return fail(loader.error());
+    auto file = model::ModelFile::open(*loader->table, loader->host, model_path);
+    if (!file) return fail(file.error());
+    auto runner = std::unique_ptr<Runner>(new Runner(*std::move(file), options.n_threads));
+    model::DecoderOptions decoder;
+    decoder.activations = options.activations;
+    decoder.chunk_rows = options.chunk_rows;
+    decoder.context_rows = options.context_rows;
+    if (!runner->add_backend(options.backend)) return nullptr;
+    for (const auto& [op, backend] : options.overrides) {
+      if (!runner->add_backend(backend)) return nullptr;
+      decoder.overrides.push_back({.op = op, .backend = runner->backends_.size() - 1});
+    }
+    for (const auto& backend : runner->backends_) decoder.backends.push_back(backend.get());
+    auto made = model::Decoder::create(runner->file_, runner->pool_, decoder);
+    if (!made) return fail(made.error());
+    runner->decoder_ = *std::move(made);
+    return runner;
+  }
+
+  model::Decoder& decoder() { return *decoder_; }
+
+  /// Logits f32[T,V] of all ids, from an empty cache.
+  std::vector<float> all_logits(std::span<const int32_t> ids) {
+    EXPECT_TRUE(decoder_->truncate(0));
+    std::vector<float> rows;
+    const auto done = decoder_->forward_all(
+        ids, [&](uint32_t, std::span<const float> row) { rows.insert(rows.end(), row.begin(), row.end()); });
+    EXPECT_TRUE(done) << (done ? "" : done.error().message);
+    return rows;
+  }
+
+  /// Logits f32[V] of the last id, from an empty cache.
+  std::vector<float> last_logits(std::span<const int32_t> ids) {
+    EXPECT_TRUE(decoder_->truncate(0));
+    const auto row = decoder_->forward(ids);
+    EXPECT_TRUE(row) << (row ? "" : row.error().message);
+    return row ? std::vector<float>(row->begin(), row->end()) : std::vector<float>();
+  }
+
+ private:
+  Runner(model::ModelFile file, uint32_t n_threads) : file_(std::move(file)), pool_(n_threads) {}
+
+  static std::unique_ptr<Runner> fail(const Error& error) {
+    ADD_FAILURE() << error.message;
+    return nullptr;
+  }
+
+  bool add_backend(const std::string& id) {
+    const auto kernels = host().find<plumb_kernels>({.pin = id});
+    if (!kernels) return fail(kernels.error()) != nullptr;
+    auto backend = model::Backend::create(kernels->id, *kernels->table, kernels->host, pool_.n_threads(), "{}");
+    if (!backend) return fail(backend.error()) != nullptr;
+    backends_.push_back(*std::move(backend));
+    return true;
+  }
+
+  // In the order of their dependencies: the decoder goes first.
+  model::ModelFile file_;
+  ThreadPool pool_;
+  std::vector<std::unique_ptr<model::Backend>> backends_;
+  std::unique_ptr<model::Decoder> decoder_;
+};
+
+inline int32_t argmax(std::span<const float> row) {
+  return static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
+/// Greedy ids after a prompt, from an empty cache.
+inline std::vector<int32_t> greedy(Runner& runner, const std::vector<int32_t>& prompt, size_t n) {
+  std::vector<int32_t> ids;
+  EXPECT_TRUE(runner.decoder().truncate(0));
+  auto row = runner.decoder().forward(prompt);
+  while (row && ids.size() < n) {
+    ids.push_back(argmax(*row));
+    if (ids.size() < n) row = runner.decoder().forward({&ids.back(), 1});
+  }
+  EXPECT_TRUE(row) << (row ? "" : row.error().message);
+  return ids;
+}
+
+}  // namespace plumbline::test
