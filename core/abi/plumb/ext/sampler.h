@@ -61,7 +61,8 @@ typedef struct plumb_sampler {
 
   /* Host-owned scratch that apply needs, 64-byte aligned. [any-thread] */
   uint64_t(PLUMB_CALL* scratch_bytes)(void* self);
-  /* Allocates nothing. NUMERIC if the logits leave no distribution (all -inf, or a NaN). [one-at-a-time] */
+  /* Allocates nothing. A draw stage that finds picked >= 0 leaves it. NUMERIC if the logits leave no distribution (all
+   * -inf, +inf or a NaN); CANCELLED if the stage ends the generation (a script that is over). [one-at-a-time] */
   plumb_status(PLUMB_CALL* apply)(void* self, const plumb_sample_context* context, void* scratch,
                                   plumb_candidates* candidates, plumb_error* error);
 

@@ -1,0 +1,75 @@
+#include "candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::samplers::core {
+
+plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plumb_error* error) {
+  uint64_t best = 0;
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    const float logit = candidates.logits[i];
+    if (!(logit < INFINITY)) {
+      return failf(error, PLUMB_NUMERIC,
+                   "logit of id %d is %g, expected a number or minus infinity", candidates.ids[i],
+                   static_cast<double>(logit));
+    }
+    const uint64_t key = rank_key(logit, candidates.ids[i]);
+    if (key <= best) continue;
+    best = key;
+    *index = i;
+  }
+  if (std::isinf(candidates.logits[*index])) {
+    return failf(error, PLUMB_NUMERIC,
+                 "all %u logits are minus infinity, expected at least one number", candidates.n);
+  }
+  return PLUMB_OK;
+}
+
+double total_weight(const plumb_candidates& candidates, float largest) {
+  double total = 0;
+  for (uint32_t i = 0; i < candidates.n; ++i) total += weight(candidates.logits[i], largest);
+  return total;
+}
+
+size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer) {
+  // The buffer fills with keys above the m-th best so far; when it is full, its better half stays.
+  const size_t capacity = std::min<size_t>(2 * m, candidates.n);
+  size_t n = 0;
+  uint64_t threshold = 0;
+  const auto shrink = [&] {
+    if (n <= m) return;
+    std::nth_element(buffer, buffer + (m - 1), buffer + n, std::greater<>());
+    threshold = buffer[m - 1];
+    n = m;
+  };
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    const uint64_t key = rank_key(candidates.logits[i], candidates.ids[i]);
+    if (key <= threshold) continue;
+    if (n == capacity) {
+      shrink();
+      if (key <= threshold) continue;
+    }
+    buffer[n++] = key;
+  }
+  shrink();
+  return n;
+}
+
+void order_by_id(plumb_candidates& candidates, uint64_t* buffer) {
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    buffer[i] = uint64_t{static_cast<uint32_t>(candidates.ids[i])} << 32 |
+                std::bit_cast<uint32_t>(candidates.logits[i]);
+  }
+  std::sort(buffer, buffer + candidates.n);
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    candidates.ids[i] = static_cast<int32_t>(buffer[i] >> 32);
+    candidates.logits[i] = std::bit_cast<float>(static_cast<uint32_t>(buffer[i]));
+  }
+  candidates.order = PLUMB_ORDER_ID;
+}
+
+}  // namespace plumbline::samplers::core

@@ -1,0 +1,60 @@
+// candidates.h: the arithmetic that stages share. Nothing here allocates.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "plumb/ext/sampler.h"
+#include "plumb/sdk/math.h"
+
+namespace plumbline::samplers::core {
+
+/// The place of a candidate in the order "logit descending, then id ascending": the larger key
+/// comes first, and no two candidates have the same. -0 counts as +0.
+constexpr uint64_t rank_key(float logit, int32_t id) {
+  const auto bits = std::bit_cast<uint32_t>(logit == 0 ? 0.0f : logit);
+  const uint32_t ordered = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+  return uint64_t{ordered} << 32 | ~static_cast<uint32_t>(id);
+}
+
+constexpr float logit_of(uint64_t key) {
+  const auto ordered = static_cast<uint32_t>(key >> 32);
+  return std::bit_cast<float>((ordered >> 31) != 0 ? ordered & 0x7fffffffu : ~ordered);
+}
+
+/// e^(logit - largest), in f64: the mass of a candidate, to a common factor.
+constexpr double weight(float logit, float largest) {
+  return math::exp(static_cast<double>(logit) - static_cast<double>(largest));
+}
+
+/// The index of the first candidate by rank_key.
+/// Fails NUMERIC: a NaN, an infinite logit, or minus infinity everywhere: there is no distribution.
+plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plumb_error* error);
+
+/// Sum of the weights, in the order in which the candidates lie.
+double total_weight(const plumb_candidates& candidates, float largest);
+
+/// Writes the keys of the m best candidates to buffer, in no order, and returns how many there are:
+/// min(m, n). buffer: room for min(2 m, n). O(n) for any m.
+size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer);
+
+/// Keeps the candidates for which keep(logit, id) holds, in the order in which they lie.
+template <typename Keep>
+void keep_if(plumb_candidates& candidates, Keep keep) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    const float logit = candidates.logits[i];
+    const int32_t id = candidates.ids[i];
+    if (!keep(logit, id)) continue;
+    candidates.logits[n] = logit;
+    candidates.ids[n] = id;
+    ++n;
+  }
+  candidates.n = n;
+}
+
+/// Puts the candidates in id order. buffer: room for n.
+void order_by_id(plumb_candidates& candidates, uint64_t* buffer);
+
+}  // namespace plumbline::samplers::core

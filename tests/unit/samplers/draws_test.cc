@@ -1,0 +1,164 @@
+// Draws. Oracle: naive versions in long double with the C library's exp and log, the definition of
+// the distribution (chi-square), and the coins of sdk/philox.h.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+
+#include "plumb/sdk/philox.h"
+#include "sampler_chain.h"
+
+namespace plumbline::test {
+namespace {
+
+std::vector<float> normal_logits(size_t n, float deviation, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<float> normal(0, deviation);
+  std::vector<float> logits(n);
+  for (float& logit : logits) logit = normal(random);
+  return logits;
+}
+
+std::vector<long double> shares(const std::vector<float>& logits) {
+  std::vector<long double> out;
+  const long double largest = *std::max_element(logits.begin(), logits.end());
+  for (const float logit : logits) out.push_back(std::exp(logit - largest));
+  const long double total = std::accumulate(out.begin(), out.end(), 0.0L);
+  for (long double& share : out) share /= total;
+  return out;
+}
+
+TEST(SamplerDraws, CdfEqualsANaiveOne) {
+  for (const float deviation : {0.1f, 3.0f, 30.0f}) {
+    auto logits = normal_logits(2000, deviation, 3);
+    logits[7] = -INFINITY;
+    const auto p = shares(logits);
+    const Chain chain({{"cdf"}}, 2000);
+    for (uint64_t step = 0; step < 300; ++step) {
+      Row row(logits);
+      ASSERT_EQ(chain.apply(row, 9, step), PLUMB_OK);
+      size_t id = 0;
+      for (long double sum = p[0]; sum <= coin_cdf(9, step); sum += p[id]) ++id;
+      ASSERT_EQ(row.value.picked, static_cast<int32_t>(id));
+      EXPECT_EQ(row.value.coin, coin_cdf(9, step));
+      EXPECT_NEAR(row.value.probability, static_cast<double>(p[id]), 1e-14);
+    }
+  }
+}
+
+TEST(SamplerDraws, GumbelEqualsANaiveOne) {
+  for (const float deviation : {0.1f, 3.0f, 30.0f}) {
+    auto logits = normal_logits(2000, deviation, 4);
+    logits[7] = -INFINITY;
+    const auto p = shares(logits);
+    const Chain chain({{"gumbel"}}, 2000);
+    for (uint64_t step = 0; step < 300; ++step) {
+      Row row(logits);
+      ASSERT_EQ(chain.apply(row, 9, step), PLUMB_OK);
+      size_t best = 0;
+      long double best_score = -INFINITY;
+      for (size_t id = 0; id < logits.size(); ++id) {
+        const long double coin = coin_gumbel(9, step, static_cast<int32_t>(id));
+        const long double score = logits[id] - std::log(-std::log(coin));
+        if (score > best_score) best = id, best_score = score;
+      }
+      ASSERT_EQ(row.value.picked, static_cast<int32_t>(best));
+      EXPECT_EQ(row.value.coin, coin_gumbel(9, step, static_cast<int32_t>(best)));
+      EXPECT_NEAR(row.value.probability, static_cast<double>(p[best]), 1e-14);
+    }
+  }
+}
+
+TEST(SamplerDraws, FollowTheDistribution) {
+  const auto logits = normal_logits(16, 1.5f, 5);
+  const auto p = shares(logits);
+  constexpr int kDraws = 40000;
+  for (const char* draw : {"cdf", "gumbel"}) {
+    const Chain chain({{draw}}, 16);
+    std::vector<int> seen(16);
+    for (uint64_t step = 0; step < kDraws; ++step) {
+      Row row(logits);
+      ASSERT_EQ(chain.apply(row, 17, step), PLUMB_OK);
+      ++seen[static_cast<size_t>(row.value.picked)];
+    }
+    long double chi_square = 0;
+    for (size_t id = 0; id < 16; ++id) {
+      const long double expected = p[id] * kDraws;
+      ASSERT_GT(expected, 5) << "the test wants larger cells";
+      chi_square += (seen[id] - expected) * (seen[id] - expected) / expected;
+    }
+    // 15 degrees of freedom: 37.7 is exceeded with probability 0.001 (chi-square table).
+    EXPECT_LT(chi_square, 37.7) << draw;
+  }
+}
+
+TEST(SamplerDraws, UnderOneCoinGumbelFlipsFarLess) {
+  const auto logits = normal_logits(1000, 2, 6);
+  auto perturbed = logits;
+  const auto noise = normal_logits(1000, 0.02f, 7);
+  for (size_t i = 0; i < logits.size(); ++i) perturbed[i] += noise[i];
+  int flips[2] = {};
+  const char* draws[] = {"cdf", "gumbel"};
+  for (int i = 0; i < 2; ++i) {
+    const Chain chain({{draws[i]}}, 1000);
+    for (uint64_t step = 0; step < 2000; ++step) {
+      Row a(logits), b(perturbed);
+      ASSERT_EQ(chain.apply(a, 1, step), PLUMB_OK);
+      ASSERT_EQ(chain.apply(b, 1, step), PLUMB_OK);
+      flips[i] += a.value.picked != b.value.picked ? 1 : 0;
+    }
+  }
+  EXPECT_GT(flips[0], 0);
+  EXPECT_LT(3 * flips[1], flips[0]) << flips[1] << " against " << flips[0];
+}
+
+TEST(SamplerDraws, DoNotDependOnHowCandidatesLie) {
+  const auto logits = normal_logits(500, 3, 8);
+  for (const char* draw : {"greedy", "cdf", "gumbel"}) {
+    const Chain chain({{"temperature", R"({"t": 1.3})"}, {"top_p", R"({"p": 0.9})"}, {draw}}, 500);
+    for (uint64_t step = 0; step < 100; ++step) {
+      Row by_id(logits);
+      ASSERT_EQ(chain.apply(by_id, 2, step), PLUMB_OK);
+
+      Row by_logit(logits);
+      std::ranges::sort(by_logit.ids(), std::greater<>(),
+                        [&](int32_t id) { return logits[static_cast<size_t>(id)]; });
+      for (size_t i = 0; i < logits.size(); ++i)
+        by_logit.value.logits[i] = logits[static_cast<size_t>(by_logit.ids()[i])];
+      by_logit.value.order = PLUMB_ORDER_LOGIT;
+      ASSERT_EQ(chain.apply(by_logit, 2, step), PLUMB_OK);
+      EXPECT_EQ(by_id.value.picked, by_logit.value.picked) << draw << " step " << step;
+    }
+  }
+}
+
+TEST(SamplerDraws, OneCandidateIsCertain) {
+  for (const char* draw : {"cdf", "gumbel"}) {
+    const Row row = run({{draw}}, {-3});
+    EXPECT_EQ(row.value.picked, 0);
+    EXPECT_EQ(row.value.probability, 1);
+  }
+}
+
+TEST(SamplerDraws, ScriptSpeaksFirst) {
+  const Chain ends({{"scripted", R"({"ids": [3, 1]})"}, {"greedy"}}, 5);
+  const Chain draws({{"scripted", R"({"ids": [3, 1], "then": "draw"})"}, {"greedy"}}, 5);
+  for (const uint64_t step : {0, 1, 2, 3}) {
+    Row first({0, 0, 9, NAN, 0}), second({0, 0, 9, 0, 0});
+    ErrorBuffer error;
+    const auto status = ends.apply(first, 0, step, error);
+    ASSERT_EQ(draws.apply(second, 0, step), PLUMB_OK);
+    EXPECT_EQ(second.value.picked, step == 0 ? 3 : step == 1 ? 1 : 2);
+    EXPECT_TRUE(std::isnan(second.value.coin));
+    if (step < 2) {
+      EXPECT_EQ(status, PLUMB_OK);
+      EXPECT_EQ(first.value.picked, second.value.picked);
+    } else {
+      EXPECT_EQ(status, PLUMB_CANCELLED);
+      EXPECT_EQ(error.message(), "the script of 2 ids ended");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plumbline::test

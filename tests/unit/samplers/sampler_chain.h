@@ -1,0 +1,111 @@
+// sampler_chain.h: stages of plumb.samplers.core run in a row on one row of logits, as the host
+// would.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "plugins/samplers/core/sampler.h"
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::test {
+
+/// Candidates with their arrays.
+class Row {
+ public:
+  explicit Row(std::vector<float> logits) : logits_(std::move(logits)), ids_(logits_.size()) {
+    std::iota(ids_.begin(), ids_.end(), 0);
+    reset();
+  }
+
+  void reset() {
+    value = make_abi<plumb_candidates>();
+    value.order = PLUMB_ORDER_ID;
+    value.ids = ids_.data();
+    value.logits = logits_.data();
+    value.n = static_cast<uint32_t>(ids_.size());
+    value.picked = -1;
+    value.coin = value.probability = NAN;
+  }
+  std::vector<int32_t> kept() const { return {value.ids, value.ids + value.n}; }
+  std::vector<float> logits() const { return {value.logits, value.logits + value.n}; }
+  std::vector<int32_t>& ids() { return ids_; }
+
+  plumb_candidates value;
+
+ private:
+  std::vector<float> logits_;
+  std::vector<int32_t> ids_;
+};
+
+struct StageSpec {
+  std::string stage;
+  std::string params = "";
+};
+
+class Chain {
+ public:
+  Chain(const std::vector<StageSpec>& specs, uint32_t n_vocab) : n_vocab_(n_vocab) {
+    for (const StageSpec& spec : specs) {
+      ErrorBuffer error;
+      void* self = nullptr;
+      const auto status =
+          table().create(nullptr, to_abi(spec.stage), to_abi(spec.params), n_vocab, &self, error);
+      EXPECT_EQ(status, PLUMB_OK) << error.message();
+      const uint64_t bytes = table().scratch_bytes(self);
+      // Of exactly this size but for the alignment's granularity, so that a sanitizer sees a write
+      // past the end.
+      void* scratch = bytes == 0 ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+      stages_.push_back({self, scratch});
+    }
+  }
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+  ~Chain() {
+    for (const auto& [self, scratch] : stages_) {
+      table().destroy(self);
+      std::free(scratch);
+    }
+  }
+
+  static const plumb_sampler& table() { return samplers::core::sampler_table(); }
+
+  plumb_status apply(Row& row, uint64_t seed = 0, uint64_t step = 0,
+                     plumb_error* error = nullptr) const {
+    auto context = make_abi<plumb_sample_context>();
+    context.n_vocab = n_vocab_;
+    context.seed = seed;
+    context.step = step;
+    for (const auto& [self, scratch] : stages_) {
+      const auto status = table().apply(self, &context, scratch, &row.value, error);
+      if (status != PLUMB_OK) return status;
+    }
+    return PLUMB_OK;
+  }
+
+ private:
+  struct Made {
+    void* self;
+    void* scratch;
+  };
+  uint32_t n_vocab_;
+  std::vector<Made> stages_;
+};
+
+/// Runs a chain once.
+inline Row run(const std::vector<StageSpec>& specs, std::vector<float> logits, uint64_t seed = 0,
+               uint64_t step = 0) {
+  const Chain chain(specs, static_cast<uint32_t>(logits.size()));
+  Row row(std::move(logits));
+  ErrorBuffer error;
+  EXPECT_EQ(chain.apply(row, seed, step, error), PLUMB_OK) << error.message();
+  return row;
+}
+
+}  // namespace plumbline::test

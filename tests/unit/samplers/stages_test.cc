@@ -1,0 +1,282 @@
+// Stages that narrow or reweigh, and parameters.
+// Oracle: golden/cases/samplers.jsonl, and naive versions of each rule that sort everything in long
+// double.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+
+#include "sampler_chain.h"
+#include "tests/support/golden_cases.h"
+
+namespace plumbline::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+float number(const json& value) {
+  return value.is_string() ? std::strtof(value.get<std::string>().c_str(), nullptr)
+                           : value.get<float>();
+}
+
+std::vector<float> logits_of(const json& value) {
+  std::vector<float> out;
+  if (value.contains("probs")) {
+    for (const double p : value["probs"]) out.push_back(static_cast<float>(std::log(p)));
+  } else {
+    for (const json& logit : value["logits"]) out.push_back(number(logit));
+  }
+  return out;
+}
+
+std::vector<StageSpec> stages_of(const json& one) {
+  const json& params = one["params"];
+  const auto p = [&](const char* key) { return json{{"p", params[key]}}.dump(); };
+  if (one["input"]["op"] == "top_p" || one["input"]["op"] == "top_p_on_probs")
+    return {{"top_p", p("top_p")}};
+  std::vector<StageSpec> stages;
+  for (const std::string stage : params["order"]) {
+    stages.push_back(
+        {stage, stage == "top_k" ? json{{"k", params["top_k"]}}.dump() : p(stage.c_str())});
+  }
+  return stages;
+}
+
+TEST(SamplerStages, GoldenKeptSets) {
+  int n = 0;
+  for (const json& one : read_jsonl(golden_path("cases/samplers.jsonl"))) {
+    const std::string op = one["input"]["op"];
+    if (op != "top_p" && op != "top_p_on_probs" && op != "chain") continue;
+    SCOPED_TRACE(one["id"]);
+    ++n;
+    EXPECT_EQ(run(stages_of(one), logits_of(one["input"]["value"])).kept(),
+              one["expected"]["kept"].get<std::vector<int32_t>>());
+  }
+  EXPECT_EQ(n, 12);
+}
+
+TEST(SamplerStages, GoldenSamples) {
+  int n = 0;
+  for (const json& one : read_jsonl(golden_path("cases/samplers.jsonl"))) {
+    if (one["input"]["op"] != "sample") continue;
+    SCOPED_TRACE(one["id"]);
+    ++n;
+    const auto logits = logits_of(one["input"]["value"]);
+    const json& t = one["params"]["temperature"];
+    void* self = nullptr;
+    const std::string params = json{{"t", t}}.dump();
+    const auto created =
+        Chain::table().create(nullptr, to_abi("temperature"), to_abi(params), 4, &self, nullptr);
+    Chain::table().destroy(self);
+    const bool is_zero = t == 0;
+    EXPECT_EQ(created == PLUMB_OK, t.is_number() && t > 0);
+    if (created != PLUMB_OK && !is_zero) {
+      EXPECT_EQ(one["expected"]["error"], true);
+      continue;
+    }
+    for (const char* draw : {"cdf", "gumbel"}) {
+      // The config says temperature 0 by the stage greedy.
+      const Chain chain(is_zero ? std::vector<StageSpec>{{"greedy"}}
+                                : std::vector<StageSpec>{{"temperature", params}, {draw}},
+                        static_cast<uint32_t>(logits.size()));
+      for (uint64_t seed = 0; seed < 50; ++seed) {
+        Row row(logits);
+        const auto status = chain.apply(row, seed);
+        if (one["expected"].contains("error")) {
+          EXPECT_EQ(status, PLUMB_NUMERIC);
+        } else {
+          EXPECT_EQ(row.value.picked, one["expected"]["token"]);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(n, 7);
+}
+
+TEST(SamplerStages, EqualLogitsLowerIdFirst) {
+  EXPECT_THAT(run({{"top_k", R"({"k": 2})"}}, {1, 2, 2, 2}).kept(), ElementsAre(1, 2));
+  EXPECT_THAT(run({{"top_k", R"({"k": 1})"}}, {-1, -0.0f, 0.0f}).kept(), ElementsAre(1));
+  EXPECT_THAT(run({{"top_p", R"({"p": 0.5})"}}, {1, 1, 1, 1}).kept(), ElementsAre(0, 1));
+  EXPECT_THAT(run({{"min_p", R"({"p": 1})"}}, {3, 1, 3}).kept(), ElementsAre(0, 2));
+  EXPECT_EQ(run({{"greedy"}}, {1, 5, 5}).value.picked, 1);
+}
+
+TEST(SamplerStages, MinusInfinityIsACandidateWithoutMass) {
+  const float none = -INFINITY;
+  EXPECT_THAT(run({{"top_k", R"({"k": 3})"}}, {none, 1, none, none}).kept(), ElementsAre(0, 1, 2));
+  EXPECT_THAT(run({{"min_p", R"({"p": 0})"}}, {none, 1}).kept(), ElementsAre(0, 1));
+  EXPECT_THAT(run({{"min_p", R"({"p": 1e-300})"}}, {none, 1}).kept(), ElementsAre(1));
+  EXPECT_THAT(run({{"temperature", R"({"t": 2})"}}, {none, 1}).logits(), ElementsAre(none, 0.5f));
+}
+
+TEST(SamplerStages, TemperatureDividesInF64AndSurvivesItsEnds) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, 8);
+  std::vector<float> logits(1000);
+  for (float& logit : logits) logit = normal(random);
+  const auto scaled = run({{"temperature", R"({"t": 0.7})"}}, logits).logits();
+  for (size_t i = 0; i < logits.size(); ++i)
+    EXPECT_EQ(scaled[i], static_cast<float>(logits[i] / 0.7));
+  EXPECT_EQ(run({{"temperature", R"({"t": 1})"}}, logits).logits(), logits);
+  EXPECT_THAT(run({{"temperature", R"({"t": 1e-300})"}}, {3, 5, 5}).logits(),
+              ElementsAre(-INFINITY, 0, 0));
+  EXPECT_THAT(run({{"temperature", R"({"t": 1e300})"}}, {3, -5}).logits(), ElementsAre(0, 0));
+}
+
+TEST(SamplerStages, NoDistributionIsNumericInEachOfThem) {
+  const std::vector<StageSpec> stages = {{"greedy"},
+                                         {"temperature", R"({"t": 1})"},
+                                         {"top_k", R"({"k": 1})"},
+                                         {"top_p", R"({"p": 0.5})"},
+                                         {"min_p", R"({"p": 0.5})"},
+                                         {"cdf"},
+                                         {"gumbel"}};
+  const std::pair<std::vector<float>, const char*> rows[] = {
+      {{1, NAN, 2}, "logit of id 1 is nan, expected a number or minus infinity"},
+      {{1, 2, INFINITY}, "logit of id 2 is inf, expected a number or minus infinity"},
+      {{-INFINITY, -INFINITY}, "all 2 logits are minus infinity, expected at least one number"}};
+  for (const StageSpec& stage : stages) {
+    for (const auto& [logits, message] : rows) {
+      SCOPED_TRACE(stage.stage);
+      const Chain chain({stage}, static_cast<uint32_t>(logits.size()));
+      Row row(logits);
+      ErrorBuffer error;
+      EXPECT_EQ(chain.apply(row, 0, 0, error), PLUMB_NUMERIC);
+      EXPECT_EQ(error.message(), message);
+    }
+  }
+}
+
+/// Ids by logit descending, then id ascending.
+std::vector<int32_t> ranked(const std::vector<float>& logits) {
+  std::vector<int32_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
+    return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)];
+  });
+  return ids;
+}
+
+std::vector<int32_t> in_id_order(std::vector<int32_t> ids, size_t n) {
+  ids.resize(std::min(n, ids.size()));
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+TEST(SamplerStages, KeptSetsEqualNaiveOnes) {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 300; ++round) {
+    const size_t n = 1 + random() % (round % 10 == 0 ? 20000 : 600);
+    const bool coarse = random() % 2 == 0;  // many ties
+    std::normal_distribution<float> normal(0, round % 3 == 0 ? 0.1f : 4);
+    std::vector<float> logits(n);
+    for (float& logit : logits) {
+      logit = coarse ? std::round(normal(random)) : normal(random);
+      if (random() % 20 == 0) logit = -INFINITY;
+    }
+    logits[random() % n] = 0.5f;
+    const auto order = ranked(logits);
+    const long double largest = logits[static_cast<size_t>(order[0])];
+    const auto mass = [&](int32_t id) {
+      return std::exp(static_cast<long double>(logits[static_cast<size_t>(id)]) - largest);
+    };
+
+    const uint64_t k = 1 + random() % (n + 2);
+    EXPECT_EQ(run({{"top_k", json{{"k", k}}.dump()}}, logits).kept(), in_id_order(order, k));
+
+    const double p = static_cast<double>(random() % 1000) / 1000;
+    long double total = 0, sum = 0;
+    for (const int32_t id : order) total += mass(id);
+    size_t nucleus = 0;
+    bool is_close = false;  // too close to call for a sum of doubles
+    do {
+      sum += mass(order[nucleus++]);
+      is_close = is_close || std::fabs(sum / total - p) < 1e-12L;
+    } while (sum < p * total && nucleus < n);
+    if (!is_close) {
+      EXPECT_EQ(run({{"top_p", json{{"p", p}}.dump()}}, logits).kept(),
+                in_id_order(order, nucleus));
+    }
+
+    std::vector<int32_t> above;
+    for (int32_t id = 0; id < static_cast<int32_t>(n); ++id) {
+      if (mass(id) >= p) above.push_back(id);
+    }
+    if (p > 0) {
+      EXPECT_EQ(run({{"min_p", json{{"p", p}}.dump()}}, logits).kept(), above);
+    }
+  }
+}
+
+struct BadConfig {
+  const char* stage;
+  const char* params;
+  plumb_status status;
+  const char* message;
+};
+
+TEST(SamplerStages, ConfigErrorsNameKeySeenAndExpected) {
+  const BadConfig bad[] = {
+      {"temperature", R"({"t": 0})", PLUMB_INVALID_CONFIG,
+       "temperature: t is 0, expected a number above 0; for the likeliest id use the stage greedy"},
+      {"temperature", R"({"t": -1})", PLUMB_INVALID_CONFIG,
+       "temperature: t is -1, expected a number above 0"},
+      {"temperature", R"({"t": null})", PLUMB_INVALID_CONFIG,
+       "temperature: t is null, expected a number above 0"},
+      {"temperature", "{}", PLUMB_INVALID_CONFIG,
+       "temperature: key \"t\" is missing, expected a number above 0"},
+      {"temperature", R"({"t": 1, "temp": 2})", PLUMB_INVALID_CONFIG,
+       "temperature: unknown key \"temp\", expected t"},
+      {"top_k", R"({"k": 0})", PLUMB_INVALID_CONFIG,
+       "top_k: k is 0, expected an integer of at least 1"},
+      {"top_k", R"({"k": 1.5})", PLUMB_INVALID_CONFIG,
+       "top_k: k is 1.5, expected an integer of at least 1"},
+      {"top_p", R"({"p": 1.01})", PLUMB_INVALID_CONFIG,
+       "top_p: p is 1.01, expected a number from 0 to 1"},
+      {"top_p", R"({"p": "0.9"})", PLUMB_INVALID_CONFIG,
+       "top_p: p is \"0.9\", expected a number from 0 to 1"},
+      {"min_p", "[0.1]", PLUMB_INVALID_CONFIG, "min_p: parameters [0.1], expected an object"},
+      {"min_p", "{", PLUMB_INVALID_CONFIG,
+       "min_p: parameters that are not JSON, expected an object"},
+      {"cdf", R"({"seed": 1})", PLUMB_INVALID_CONFIG,
+       "cdf: unknown key \"seed\", expected no parameters"},
+      {"scripted", R"({"ids": []})", PLUMB_INVALID_CONFIG,
+       "scripted: ids is [], expected an array of ids below 10, not empty"},
+      {"scripted", R"({"ids": [1, 10]})", PLUMB_INVALID_CONFIG,
+       "scripted: ids[1] is 10, expected an id from 0 to 9"},
+      {"scripted", R"({"ids": [1], "then": "stop"})", PLUMB_INVALID_CONFIG,
+       "scripted: then is \"stop\", expected \"end\" or \"draw\""},
+      {"topp", "{}", PLUMB_NOT_FOUND,
+       "stage \"topp\", expected one of greedy temperature top_k top_p min_p cdf gumbel scripted"},
+  };
+  for (const BadConfig& one : bad) {
+    SCOPED_TRACE(one.params);
+    ErrorBuffer error;
+    void* self = nullptr;
+    EXPECT_EQ(
+        Chain::table().create(nullptr, to_abi(one.stage), to_abi(one.params), 10, &self, error),
+        one.status);
+    EXPECT_EQ(self, nullptr);
+    EXPECT_THAT(std::string(error.message()), HasSubstr(one.message));
+  }
+}
+
+TEST(SamplerStages, EveryStageHasASchema) {
+  std::vector<std::string> names;
+  for (uint32_t i = 0;; ++i) {
+    const auto name = to_string(Chain::table().stage_at(i));
+    if (name.empty()) break;
+    names.push_back(name);
+    const json schema = json::parse(to_view(Chain::table().parameters_schema_at(i)));
+    EXPECT_EQ(schema["type"], "object") << name;
+    EXPECT_EQ(schema["additionalProperties"], false) << name;
+  }
+  EXPECT_THAT(names, ElementsAre("greedy", "temperature", "top_k", "top_p", "min_p", "cdf",
+                                 "gumbel", "scripted"));
+  EXPECT_EQ(Chain::table().parameters_schema_at(8).bytes, 0u);
+}
+
+}  // namespace
+}  // namespace plumbline::test
