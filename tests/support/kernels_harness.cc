@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <thread>
 
 #include "plumb/plugin.h"
 
@@ -171,13 +172,26 @@ bool Rig::supports(const plumb_op_query& query, std::string* reason) const {
 }
 
 Outcome Rig::execute(const plumb_op& op, uint32_t n_parts) {
+  std::vector<Outcome> outcomes(n_parts);
+  const auto run_part = [&](uint32_t part) {
+    ErrorBuffer error;
+    const plumb_status status = table().execute(self_, &op, 1, workers_.at(part), part, n_parts, error);
+    outcomes[part] = {status, error.op_id(), std::string(error.message())};
+  };
   ErrorBuffer error;
-  plumb_status status = table().plan(self_, &op, 1, error);
-  for (uint32_t part = 0; part < n_parts && status == PLUMB_OK; ++part) {
-    status = table().execute(self_, &op, 1, workers_[part % kWorkers], part, n_parts, error);
+  const plumb_status planned = table().plan(self_, &op, 1, error);
+  if (planned != PLUMB_OK) {
+    outcomes[0] = {planned, error.op_id(), std::string(error.message())};
+  } else {
+    std::vector<std::thread> others;
+    for (uint32_t part = 1; part < n_parts; ++part) others.emplace_back(run_part, part);
+    run_part(0);
+    for (std::thread& other : others) other.join();
   }
   check_rooms();
-  return {status, error.op_id(), std::string(error.message())};
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
+                                   [](const Outcome& outcome) { return outcome.status != PLUMB_OK; });
+  return failed == outcomes.end() ? outcomes[0] : *failed;
 }
 
 void Rig::check_rooms() const {

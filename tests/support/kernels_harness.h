@@ -87,8 +87,8 @@ class Rig {
 
   bool supports(const plumb_op_query& query, std::string* reason = nullptr) const;
 
-  /// Plans the op, runs its parts one after the other, each with its own worker, and then checks all guard zones and
-  /// inputs (one that changed is a test failure). A failing part ends it: the lowest part's error wins.
+  /// Plans the op, runs its parts at the same time, each with its own worker, and then checks all guard zones and
+  /// inputs (one that changed is a test failure). The lowest failing part's error wins. n_parts <= kWorkers.
   Outcome execute(const plumb_op& op, uint32_t n_parts = 1);
 
   void clear();
