@@ -41,8 +41,8 @@ class Functions : public EachPlugin {
 };
 
 TEST_P(Functions, SiluIsTrue) { check("silu", PLUMB_ACT_SILU, 8, 0, 0x1p-121); }
-TEST_P(Functions, GeluTanhIsTrue) { check("gelu_tanh", PLUMB_ACT_GELU_TANH, 6, 6, kSmallest); }
-TEST_P(Functions, GeluErfIsTrue) { check("gelu_erf", PLUMB_ACT_GELU_ERF, 6, 6, kSmallest); }
+TEST_P(Functions, GeluTanhIsTrue) { check("gelu_tanh", PLUMB_ACT_GELU_TANH, 6, 6, 2 * kSmallest); }
+TEST_P(Functions, GeluErfIsTrue) { check("gelu_erf", PLUMB_ACT_GELU_ERF, 6, 6, 2 * kSmallest); }
 
 PLUMB_FOR_EACH_PLUGIN(Functions);
 

@@ -15,7 +15,7 @@ namespace plumbline::test {
 const std::vector<KernelsPlugin>& plugins();
 /// plumb.reference.
 const KernelsPlugin& oracle();
-/// 1, or PLUMB_CONFORMANCE_DEPTH.
+/// How many draws of each case: PLUMB_CONFORMANCE_DEPTH, or what fits in the check tier.
 int depth();
 
 /// A parameter of tests: one plugin.

@@ -94,7 +94,8 @@ std::vector<double> bound(const MatmulData& data) {
 std::vector<OpCase> matmul_cases(int depth) {
   std::vector<OpCase> cases;
   Random random(11);
-  const std::vector<uint32_t> n_outs = {1, 15, 16, 35, 64};
+  const std::vector<uint32_t> n_outs = {1, 15, 16, 35, 64, 130};
+  const std::vector<uint32_t> n_tokens = {1, 4, 7, 2, 13, 5, 33, 8};
   for (const FormatInfo& format : kFormats) {
     if (format.format == PLUMB_I32) continue;
     for (const plumb_format in_format : {PLUMB_F32, PLUMB_ACT_Q8}) {
@@ -103,7 +104,7 @@ std::vector<OpCase> matmul_cases(int depth) {
       if (format.is_quantised) n_ins = {1, 2, 3, 5};
       for (uint32_t draw = 0; draw < n_ins.size() * static_cast<uint32_t>(depth); ++draw) {
         auto data = std::make_shared<MatmulData>();
-        data->T = 1 + draw * 3 % 8;
+        data->T = n_tokens[draw % n_tokens.size()];
         data->n_in = n_ins[draw % n_ins.size()] * format.block_values;
         data->n_out = n_outs[(draw + cases.size()) % n_outs.size()];
         data->in_format = in_format;

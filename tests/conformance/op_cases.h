@@ -35,7 +35,7 @@ struct OpCase {
   std::function<std::vector<double>(const std::vector<float>& oracle)> bound;
 };
 
-/// Cases of one family. `depth` 1 is the check tier; more adds shapes and draws. Same depth, same cases.
+/// Cases of one family: every shape in `depth` draws. Same depth, same cases.
 std::vector<OpCase> matmul_cases(int depth);
 std::vector<OpCase> attend_cases(int depth);
 std::vector<OpCase> row_cases(int depth);  // embed, norms, quantize, rope, elementwise, argmax, kv_append

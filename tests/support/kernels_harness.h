@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct KernelsPlugin {
   std::string numerics;
   const plumb_kernels* table = nullptr;
 };
+inline std::ostream& operator<<(std::ostream& out, const KernelsPlugin& plugin) { return out << plugin.id; }
 
 /// All of a folder, by id. Libraries that are no kernels plugin, or say that they cannot run here, are left out; one
 /// that cannot be loaded at all is an error, thrown as std::runtime_error. They are never unloaded.
