@@ -12,7 +12,7 @@
  * Shape letters: T tokens of this call, S rows in the KV cache, D model width, H query heads, K key/value
  * heads, C head width, F feed-forward width, V vocabulary, L layers. Row-major, last index fastest.
  *
- * Thread tags, at the end of a function's comment
+ * Thread tags, at the end of a function's comment; without one, a function is one-at-a-time
  *  [any-thread]     may be called from several threads at once, on one instance too
  *  [one-at-a-time]  one call at a time for each instance, from any thread
  *  [worker]         at once from several threads, each with its own worker handle

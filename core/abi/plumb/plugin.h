@@ -30,6 +30,7 @@ typedef struct plumb_host {
    * Fails NOT_FOUND (path, reason), CORRUPT (not a regular file, or empty). [any-thread] */
   plumb_status(PLUMB_CALL* map_file)(void* context, plumb_str path, plumb_bytes* out,
                                      plumb_handle* mapping, plumb_error* error);
+  /* An unknown mapping is ignored. [any-thread] */
   void(PLUMB_CALL* unmap_file)(void* context, plumb_handle mapping);
 
   /* A hint: these bytes of a mapping will not be read again soon, so their pages need not stay in memory. They
