@@ -16,6 +16,10 @@ __attribute__((noinline)) void* operator new(std::size_t n_bytes) {
   if (void* memory = std::malloc(n_bytes)) return memory;
   throw std::bad_alloc();
 }
+__attribute__((noinline)) void* operator new(std::size_t n_bytes, const std::nothrow_t&) noexcept {
+  ++n_allocations;
+  return std::malloc(n_bytes);
+}
 __attribute__((noinline)) void operator delete(void* memory) noexcept {
   std::free(memory);
 }
