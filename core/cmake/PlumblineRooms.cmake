@@ -52,7 +52,7 @@ function(plumb_plugin id)
 endfunction()
 
 # plumb_test(name SOURCES a_test.cc LINKS plumb_base TIER check|model|soak [NEEDS targets built before])
-# A GoogleTest program; each of its tests is a ctest with the tier as its label.
+# A GoogleTest program is one ctest, with the tier as its label.
 function(plumb_test name)
   cmake_parse_arguments(TEST "" "TIER" "SOURCES;LINKS;NEEDS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
