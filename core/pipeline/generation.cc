@@ -60,6 +60,7 @@ std::string_view stop_reason_name(StopReason reason) {
     case StopReason::kStopString: return "stop_string";
     case StopReason::kMaxTokens: return "max_tokens";
     case StopReason::kContextFull: return "context_full";
+    case StopReason::kSamplerEnded: return "sampler_ended";
     case StopReason::kCancelled: return "cancelled";
   }
   return "";
@@ -98,7 +99,13 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, cons
     context.generated_ids = generation.ids.data();
     context.n_generated_ids = generation.ids.size();
     context.control_bits = control_bits.data();
-    PLUMB_ASSIGN(const Pick pick, sampler.pick(logits, context));
+    auto picked = sampler.pick(logits, context);
+    if (!picked && picked.error().code == PLUMB_CANCELLED) {
+      finish(StopReason::kSamplerEnded);
+      return generation;
+    }
+    if (!picked) return std::move(picked).error();
+    const Pick pick = *picked;
     if (generation.ids.empty()) generation.time_to_first_token_s = seconds_since(start);
     generation.ids.push_back(pick.id);
     if (request.on_pick) request.on_pick(pick);

@@ -14,7 +14,7 @@
 
 namespace plumbline::pipeline {
 
-enum class StopReason { kEndToken, kStopString, kMaxTokens, kContextFull, kCancelled };
+enum class StopReason { kEndToken, kStopString, kMaxTokens, kContextFull, kSamplerEnded, kCancelled };
 std::string_view stop_reason_name(StopReason reason);
 
 struct GenerationRequest {

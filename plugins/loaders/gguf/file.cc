@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "formats.h"
+#include "ggml_types.h"
 #include "plumb/sdk/blocks.h"
 
 namespace plumbline::loaders::gguf {

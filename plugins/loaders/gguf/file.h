@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "metadata.h"
+#include "key_values.h"
 #include "plumb/formats.h"
 
 namespace plumbline::loaders::gguf {

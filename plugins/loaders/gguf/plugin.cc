@@ -1,4 +1,4 @@
-#include "loader.h"
+#include "loader_table.h"
 #include "plumb/plumb.h"
 #include "plumb/sdk/entry.h"
 

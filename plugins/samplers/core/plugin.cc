@@ -1,6 +1,6 @@
 #include "plumb/plumb.h"
 #include "plumb/sdk/entry.h"
-#include "sampler.h"
+#include "sampler_table.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plugins/loaders/gguf/loader.h"
+#include "plugins/loaders/gguf/loader_table.h"
 #include "tests/support/memory_host.h"
 
 namespace plumbline::test {

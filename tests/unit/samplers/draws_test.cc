@@ -6,7 +6,7 @@
 #include <random>
 
 #include "plumb/sdk/philox.h"
-#include "sampler_chain.h"
+#include "stages_in_a_row.h"
 
 namespace plumbline::test {
 namespace {

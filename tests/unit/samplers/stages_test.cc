@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "sampler_chain.h"
+#include "stages_in_a_row.h"
 #include "tests/support/golden_cases.h"
 
 namespace plumbline::test {

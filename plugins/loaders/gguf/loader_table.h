@@ -1,4 +1,4 @@
-// loader.h: the table of plumb.loader/1.
+// loader_table.h: the table of plumb.loader/1.
 #pragma once
 
 #include "plumb/ext/loader.h"

@@ -1,4 +1,4 @@
-// hyper_parameters.h: GGUF's metadata and tensors -> the JSON object of ext/loader.h.
+// translation.h: GGUF's metadata and tensors -> the JSON object of ext/loader.h.
 #pragma once
 
 #include <string>

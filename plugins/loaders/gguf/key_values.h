@@ -1,4 +1,4 @@
-// metadata.h: the key-value part of a GGUF file, as views into the mapping.
+// key_values.h: the key-value part of a GGUF file, as views into the mapping.
 #pragma once
 
 #include <string_view>

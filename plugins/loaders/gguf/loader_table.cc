@@ -1,9 +1,9 @@
-#include "loader.h"
+#include "loader_table.h"
 
 #include <memory>
 
 #include "file.h"
-#include "hyper_parameters.h"
+#include "translation.h"
 
 namespace plumbline::loaders::gguf {
 namespace {

@@ -1,4 +1,4 @@
-// sampler_chain.h: stages of plumb.samplers.core run in a row on one row of logits, as the host
+// stages_in_a_row.h: stages of plumb.samplers.core run in a row on one row of logits, as the host
 // would.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "plugins/samplers/core/sampler.h"
+#include "plugins/samplers/core/sampler_table.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::test {

@@ -1,5 +1,5 @@
-// formats.h: names of the tensor types that ggml numbers, for those that plumb/formats.h does not
-// have.
+// ggml_types.h: names of the tensor types that ggml numbers, for those that plumb/formats.h does
+// not have.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "sampler.h"
+#include "sampler_table.h"
 
 #include "plumb/sdk/abi.h"
 #include "stage.h"

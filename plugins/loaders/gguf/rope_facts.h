@@ -1,4 +1,4 @@
-// rope.h: GGUF's statements about rotary position embedding, translated.
+// rope_facts.h: GGUF's statements about rotary position embedding, translated.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "rope.h"
+#include "rope_facts.h"
 
 #include <cmath>
 

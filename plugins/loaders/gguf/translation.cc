@@ -1,10 +1,10 @@
-#include "hyper_parameters.h"
+#include "translation.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "facts.h"
-#include "rope.h"
+#include "rope_facts.h"
 
 namespace plumbline::loaders::gguf {
 namespace {

@@ -1,4 +1,4 @@
-#include "formats.h"
+#include "ggml_types.h"
 
 #include "plumb/sdk/blocks.h"
 

@@ -1,4 +1,4 @@
-#include "metadata.h"
+#include "key_values.h"
 
 #include <algorithm>
 #include <numeric>

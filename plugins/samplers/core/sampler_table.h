@@ -1,4 +1,4 @@
-// sampler.h: the table of plumb.sampler/1.
+// sampler_table.h: the table of plumb.sampler/1.
 #pragma once
 
 #include "plumb/ext/sampler.h"
