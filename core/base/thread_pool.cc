@@ -1,8 +1,8 @@
 #include "core/base/thread_pool.h"
 
 #include <algorithm>
-#include <cfenv>
 
+#include "core/base/float_environment.h"
 #include "core/base/os/processor.h"
 
 namespace plumbline {
@@ -68,7 +68,7 @@ uint64_t ThreadPool::wait_for_job(uint64_t seen) {
 }
 
 void ThreadPool::work(uint32_t part) {
-  std::fesetenv(FE_DFL_ENV);
+  reset_float_environment();
   uint64_t seen = 0;
   while (true) {
     const uint64_t job = wait_for_job(seen);

@@ -12,6 +12,7 @@
 #include "core/host/manifest.h"
 #include "core/host/scan.h"
 #include "core/host/services.h"
+#include "core/host/thread_checks.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline {
@@ -64,6 +65,7 @@ struct Host::Inventory {
     size_t preference = 0;  // place in the policy's list, its size if absent
   };
 
+  bool check_threads = false;
   LoadReport report;
   std::vector<std::optional<Plugin>> plugins;  // parallel to report.plugins
 
@@ -158,7 +160,13 @@ struct Host::Inventory {
     const Plugin& plugin = *plugins[index];
     auto table = table_of(plugin, extension);
     if (table) {
-      result.usable = Usable{plugin.table, *table, entry.facts.id, rank_of(plugin)};
+      result.usable =
+          Usable{plugin.table, *table, host_services(), entry.facts.id, rank_of(plugin)};
+      if (check_threads && extension.id == PLUMB_EXT_KERNELS) {
+        const auto checked = checked_kernels(*static_cast<const plumb_kernels*>(*table));
+        result.usable->table = checked.table;
+        result.usable->host = checked.host;
+      }
     } else {
       result.error = std::move(table).error().at(place_of(entry) + ": " + entry.facts.id);
       result.error.message += "; " + std::string(remedy_for(result.error.code));
@@ -242,6 +250,7 @@ Result<Host> Host::create(const HostOptions& options) {
   if (options.search_install) search(install_folders());
 
   auto inventory = std::make_unique<Inventory>();
+  inventory->check_threads = options.check_threads;
   const auto is_before_static = [](const FoundFile& file) { return file.origin < Origin::kStatic; };
   const auto installed =
       std::stable_partition(discovery.files.begin(), discovery.files.end(), is_before_static);
@@ -330,10 +339,6 @@ void Host::load_all() {
 
 const LoadReport& Host::report() const {
   return inventory_->report;
-}
-
-const plumb_host* Host::services() {
-  return host_services();
 }
 
 }  // namespace plumbline

@@ -36,6 +36,13 @@ struct HostOptions {
   std::chrono::milliseconds scan_timeout{5000};
   /// The program that does it; "": ../libexec/plumbline/plumb-scan from the executable.
   std::string scan_program = {};
+  /// Kernels come as a twin that checks how this program's threads use them
+  /// (core/host/thread_checks.h).
+#ifdef NDEBUG
+  bool check_threads = false;
+#else
+  bool check_threads = true;
+#endif
 };
 
 /// How one of several plugins is chosen: a pin beats the policy, the policy beats the rank.
@@ -107,6 +114,7 @@ class Host {
   struct Usable {
     const plumb_plugin* plugin;
     const void* table;
+    const plumb_host* host;
     std::string id;
     int32_t rank;
   };
@@ -114,11 +122,10 @@ class Host {
   explicit Host(std::unique_ptr<Inventory> inventory);
   Result<Usable> find_usable(const Extension& extension, const Choice& choice);
   std::vector<Usable> find_all_usable(const Extension& extension, const Choice& choice);
-  static const plumb_host* services();
 
   template <typename Table>
   static Loaded<Table> loaded(const Usable& usable) {
-    return {usable.id, static_cast<const Table*>(usable.table), usable.plugin, services()};
+    return {usable.id, static_cast<const Table*>(usable.table), usable.plugin, usable.host};
   }
 
   std::unique_ptr<Inventory> inventory_;
