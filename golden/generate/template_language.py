@@ -7,6 +7,7 @@ The first line is {"provenance", "now_unix_s", "context"}: one context for all. 
 in UTC: NOW seconds after 1970.
 """
 
+import copy
 import datetime
 import importlib.metadata
 import itertools
@@ -618,6 +619,22 @@ l|select('nope')|list
 l|map|list
 users|selectattr|list
 s|trim(1, 2)
+s|upper(1)
+s|length(x=1)
+n is odd(1)
+n is defined 5
+none|map('upper')|list
+false|selectattr('a')|list
+5|select|list
+n[1:]
+d[1:]
+no[:1]
+s['a':]
+s[1.5:]
+s[missing:]
+s[::0]
+[1]|indent
+2.5|truncate(5)
 s|trim(x=1)
 s|default(1, 2, 3)
 d|sort
@@ -894,7 +911,7 @@ def main():
         "environment": "ImmutableSandboxedEnvironment as in transformers 5.24",
     }
     lines = [{"provenance": provenance, "now_unix_s": NOW, "context": CONTEXT}]
-    lines += [{"template": template} | render(env, template, CONTEXT) for template in cases()]
+    lines += [{"template": template} | render(env, template, copy.deepcopy(CONTEXT)) for template in cases()]
     OUT.parent.mkdir(exist_ok=True)
     with OUT.open("w", encoding="utf-8", newline="\n") as out:
         for line in lines:

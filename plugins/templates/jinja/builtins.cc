@@ -19,6 +19,13 @@ Table<Entry> table_of(std::initializer_list<std::span<const Entry>> parts) {
   return table;
 }
 
+/// False, and an error, when a filter or test without parameters was given arguments.
+bool check_arguments(Runtime& rt, std::string_view name, bool takes_arguments, const Args& args) {
+  if (takes_arguments || (args.positional.empty() && args.named.empty())) return true;
+  rt.fail(ErrorKind::type, std::string(name) + ": arguments seen, none expected");
+  return false;
+}
+
 template <typename Entry>
 const Entry* find_in(const Table<Entry>& table, std::string_view name) {
   const auto found = table.find(name);
@@ -26,6 +33,14 @@ const Entry* find_in(const Table<Entry>& table, std::string_view name) {
 }
 
 }  // namespace
+
+Value Filter::apply(Runtime& rt, const Value& subject, const Args& args) const {
+  return check_arguments(rt, name, takes_arguments, args) ? function(rt, subject, args) : Value();
+}
+
+bool Test::holds(Runtime& rt, const Value& subject, const Args& args) const {
+  return check_arguments(rt, name, takes_arguments, args) && function(rt, subject, args);
+}
 
 const Filter* find_filter(std::string_view name) {
   static const auto table =

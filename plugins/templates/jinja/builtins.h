@@ -25,13 +25,22 @@ struct Args {
 
 struct Filter {
   std::string_view name;
-  Value (*apply)(Runtime&, const Value& subject, const Args&);
+  Value (*function)(Runtime&, const Value& subject, const Args&);
+  bool takes_arguments = true;
+
+  Value apply(Runtime& rt, const Value& subject, const Args& args) const;
 };
 
 struct Test {
   std::string_view name;
-  bool (*holds)(Runtime&, const Value& subject, const Args&);
+  bool (*function)(Runtime&, const Value& subject, const Args&);
+  bool takes_arguments = true;
+
+  bool holds(Runtime& rt, const Value& subject, const Args& args) const;
 };
+
+/// For tables: a filter or test that only has a subject.
+inline constexpr bool kNoArguments = false;
 
 const Filter* find_filter(std::string_view name);
 const Test* find_test(std::string_view name);

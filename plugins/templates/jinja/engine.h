@@ -45,7 +45,7 @@ struct Error {
 struct Limits {
   std::uint64_t fuel = 50'000'000;  // evaluation steps, and one for each 64 bytes of text handled
   std::size_t memory_bytes = std::size_t{512} << 20;
-  std::uint32_t depth = 1200;  // nested evaluations
+  std::uint32_t depth = 800;  // nested evaluations; half a MiB of stack is enough for them
 };
 
 struct RenderRequest {

@@ -321,11 +321,10 @@ Value Evaluator::call_value(const Value& callee, const Args& args, std::uint32_t
 Value Evaluator::call_macro(const Macro& macro, const Args& args) {
   Scope* scope = inner(macro.scope);
   std::string text;
-  if (rt_.enter() && bind_parameters(*macro.node, args, scope)) {
+  if (bind_parameters(*macro.node, args, scope)) {
     Output out(rt_, text);
     execute(macro.node->body, scope, out);
   }
-  rt_.leave();
   return rt_.string(text);
 }
 
@@ -394,13 +393,10 @@ Value Evaluator::call_loop(Loop& loop, const Args& args, std::uint32_t at) {
   const Bound arg(rt_, "loop", args, params("iterable"), 1);
   if (!arg) return Value();
   std::string text;
-  if (rt_.enter()) {
-    Output out(rt_, text);
-    Flow flow = Flow::next;
-    rt_.at(at);
-    run_loop(*loop.node, arg[0], loop.scope, loop.depth + 1, out, flow);
-  }
-  rt_.leave();
+  Output out(rt_, text);
+  Flow flow = Flow::next;
+  rt_.at(at);
+  run_loop(*loop.node, arg[0], loop.scope, loop.depth + 1, out, flow);
   return rt_.string(text);
 }
 

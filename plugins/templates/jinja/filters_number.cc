@@ -155,7 +155,7 @@ Value to_float(Runtime& rt, const Value& v, const Args& args) {
 }
 
 constexpr Filter kNumberFilters[] = {
-    {"abs", absolute}, {"round", round}, {"int", to_int}, {"float", to_float}};
+    {"abs", absolute, kNoArguments}, {"round", round}, {"int", to_int}, {"float", to_float}};
 
 }  // namespace
 

@@ -6,6 +6,12 @@
 namespace plumbline::templates::jinja {
 namespace {
 
+/// jinja2 takes anything false, None too, for an empty sequence here.
+std::span<const Value> items_unless_false(Runtime& rt, const Value& v) {
+  if (v.is_undefined() || rt.truth(v)) return rt.items(v);
+  return {};
+}
+
 /// What map was asked to do with each item.
 Value map(Runtime& rt, const Value& v, const Args& args) {
   std::vector<Value> out;
@@ -16,7 +22,7 @@ Value map(Runtime& rt, const Value& v, const Args& args) {
       return rt.fail(ErrorKind::type,
                      "map: no filter is named '" + std::string(rt.to_text(name).view()) + "'");
     }
-    for (const Value& item : rt.items(v)) {
+    for (const Value& item : items_unless_false(rt, v)) {
       out.push_back(filter->apply(rt, item, args.without_first(1)));
       if (rt.failed()) return Value();
     }
@@ -24,7 +30,7 @@ Value map(Runtime& rt, const Value& v, const Args& args) {
   }
   const Bound arg(rt, "map", args, params("attribute", "default"), 1);
   if (!arg) return Value();
-  for (const Value& item : rt.items(v)) {
+  for (const Value& item : items_unless_false(rt, v)) {
     out.push_back(attribute_by_path(rt, item, arg[0], arg[1]));
     if (rt.failed()) return Value();
   }
@@ -49,7 +55,7 @@ Value selected(Runtime& rt, const Value& v, const Args& args) {
     }
   }
   std::vector<Value> kept;
-  for (const Value& item : rt.items(v)) {
+  for (const Value& item : items_unless_false(rt, v)) {
     const Value subject = attribute_by_path(rt, item, path, Value::absent());
     const bool holds =
         test == nullptr ? rt.truth(subject) : test->holds(rt, subject, rest.without_first(1));

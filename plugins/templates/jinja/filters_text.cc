@@ -72,17 +72,19 @@ Value replace(Runtime& rt, const Value& v, const Args& args) {
                       count);
 }
 
+Value not_a_string(Runtime& rt, std::string_view who, const Value& v) {
+  if (v.is_undefined()) return rt.fail_undefined(v);
+  return rt.fail(ErrorKind::type, std::string(who) + ": '" + std::string(type_name(v)) +
+                                      "' seen, a string expected");
+}
+
 Value indent(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "indent", args, params("width", "first", "blank"), 0);
   if (!arg) return Value();
   const std::string space =
       arg.has(0) && arg[0].is_string() ? std::string(arg[0].view()) : spaces(rt, arg.integer(0, 4));
   const bool blank = arg.flag(2, false);
-  if (!v.is_string()) {
-    if (v.is_undefined()) return rt.fail_undefined(v);
-    return rt.fail(ErrorKind::type,
-                   "indent: '" + std::string(type_name(v)) + "' seen, a string expected");
-  }
+  if (!v.is_string()) return not_a_string(rt, "indent", v);
   std::string out = arg.flag(1, false) ? space : "";
   bool first = true;
   // As if one more line end followed: a last empty line counts as a line.
@@ -144,10 +146,10 @@ Value truncate(Runtime& rt, const Value& v, const Args& args) {
     return rt.fail(ErrorKind::type,
                    "truncate: a length of at least " + std::to_string(n_end) + " expected");
   }
-  const Value s = rt.to_text(v);
-  if (rt.length(s).value_or(0) - leeway <= n) return s;
-  std::string_view kept =
-      s.view().substr(0, text::offset_of_point(s.view(), static_cast<std::size_t>(n - n_end)));
+  if (!v.is_string()) return not_a_string(rt, "truncate", v);
+  if (rt.length(v).value_or(0) - leeway <= n) return v;
+  const auto n_kept = static_cast<std::size_t>(n - n_end);
+  std::string_view kept = v.view().substr(0, text::offset_of_point(v.view(), n_kept));
   if (!arg.flag(1, false)) {
     const std::size_t space = kept.rfind(' ');
     if (space != std::string_view::npos) kept = kept.substr(0, space);
@@ -270,22 +272,22 @@ Value to_json_untrusted(Runtime& rt, const Value& v, const Args& args) {
 }
 
 constexpr Filter kTextFilters[] = {
-    {"upper", upper},
-    {"lower", lower},
-    {"title", title},
-    {"capitalize", capitalize},
-    {"string", string},
-    {"safe", string},  // without autoescape, text that is safe is text
+    {"upper", upper, kNoArguments},
+    {"lower", lower, kNoArguments},
+    {"title", title, kNoArguments},
+    {"capitalize", capitalize, kNoArguments},
+    {"string", string, kNoArguments},
+    {"safe", string, kNoArguments},  // without autoescape, text that is safe is text
     {"trim", trim},
     {"replace", replace},
     {"indent", indent},
-    {"e", escape},
-    {"escape", escape},
-    {"forceescape", escape},
+    {"e", escape, kNoArguments},
+    {"escape", escape, kNoArguments},
+    {"forceescape", escape, kNoArguments},
     {"center", center},
     {"truncate", truncate},
-    {"wordcount", word_count},
-    {"urlencode", url_encode},
+    {"wordcount", word_count, kNoArguments},
+    {"urlencode", url_encode, kNoArguments},
     {"format", format},
     {"tojson", to_json},
     {"tojson_untrusted", to_json_untrusted},

@@ -161,12 +161,15 @@ Value Runtime::slice(const Value& object, const Value& start, const Value& stop,
                      const Value& step) {
   if (object.is_undefined()) return fail_undefined(object);
   for (const Value* bound : {&start, &stop, &step}) {
-    if (bound->is_undefined() && profile_ != UndefinedProfile::hf) return fail_undefined(*bound);
-    // Python raises TypeError here, and jinja2's getitem turns that into an undefined value.
-    if (!bound->is_none() && !bound->is_integral()) return missing_attribute(object, "slice");
+    if (bound->is_none() || bound->is_integral()) continue;
+    if (bound->is_undefined()) return fail_undefined(*bound);
+    return fail(ErrorKind::type, "slice bound of type '" + std::string(type_name(*bound)) +
+                                     "' seen, an integer expected");
   }
-  // -(2^63) would overflow when negated; no sequence is long enough to see the difference.
-  const std::int64_t by = step.is_none() ? 1 : std::max(step.as_integer(), -INT64_MAX);
+  // No sequence is long enough to tell larger steps apart, and no sum of these overflows.
+  constexpr std::int64_t kLongestStep = std::int64_t{1} << 40;
+  const std::int64_t by =
+      step.is_none() ? 1 : std::clamp(step.as_integer(), -kLongestStep, kLongestStep);
   if (by == 0) return fail(ErrorKind::type, "slice step 0 seen, a step other than 0 expected");
   switch (object.kind) {
     case Kind::string:
@@ -189,7 +192,8 @@ Value Runtime::slice(const Value& object, const Value& start, const Value& stop,
     default:
       break;
   }
-  return missing_attribute(object, "slice");
+  return fail(ErrorKind::type,
+              "slice of '" + std::string(type_name(object)) + "' seen, a sequence expected");
 }
 
 Value Runtime::loop_attribute(const Loop& loop, std::string_view name) {

@@ -10,13 +10,18 @@ void Evaluator::run(std::string& out) {
   execute(program_.body, inner(nullptr), output);
 }
 
+/// Every recursion of statements comes through here, so this is where it is bounded.
 Evaluator::Flow Evaluator::execute(Body body, Scope* scope, Output& out) {
-  for (const Statement* statement : body) {
-    if (!rt_.spend(1)) return Flow::next;
-    const Flow flow = execute(*statement, scope, out);
-    if (flow != Flow::next) return flow;
+  Flow flow = Flow::next;
+  if (rt_.enter()) {
+    for (const Statement* statement : body) {
+      if (!rt_.spend(1)) break;
+      flow = execute(*statement, scope, out);
+      if (flow != Flow::next) break;
+    }
   }
-  return Flow::next;
+  rt_.leave();
+  return flow;
 }
 
 Evaluator::Flow Evaluator::execute(const Statement& statement, Scope* scope, Output& out) {
@@ -90,8 +95,7 @@ Evaluator::Flow Evaluator::run_for(const ForStatement& node, Scope* scope, Outpu
   const Value iterable = evaluate(*node.iterable, scope);
   rt_.at(node.iterable->at);
   Flow flow = Flow::next;
-  if (!rt_.failed() && rt_.enter()) run_loop(node, iterable, scope, 1, out, flow);
-  rt_.leave();
+  if (!rt_.failed()) run_loop(node, iterable, scope, 1, out, flow);
   return flow;
 }
 
@@ -204,8 +208,7 @@ Evaluator::Flow Evaluator::run_with(const WithStatement& node, Scope* scope, Out
 void Evaluator::run_call_block(const CallBlock& node, Scope* scope, Output& out) {
   Value caller(Kind::macro);
   caller.macro = rt_.objects().make<Macro>(&node.caller, scope);
-  if (rt_.enter()) print(call(*node.call, scope, &caller), out);
-  rt_.leave();
+  print(call(*node.call, scope, &caller), out);
 }
 
 }  // namespace plumbline::templates::jinja

@@ -113,6 +113,22 @@ TEST(Templates_JinjaHostile, DeepNestingIsASyntaxError) {
   }
 }
 
+TEST(Templates_JinjaHostile, RecursionThroughDeepStatementsEndsInALimit) {
+  for (const std::string_view open :
+       {"{% if 1 %}", "{% set x %}", "{% filter upper %}", "{% with %}", "{% for i in [1] %}",
+        "{% generation %}", "{% call c() %}"}) {
+    SCOPED_TRACE(open);
+    std::string tag(open.substr(3, open.find(' ', 3) - 3));
+    const std::string body =
+        repeated(open, 150) + "{{ m() }}" + repeated("{% end" + tag + " %}", 150);
+    const Rendered got = render("{% macro c() %}{{ caller() }}{% endmacro %}{% macro m() %}" +
+                                    body + "{% endmacro %}{{ m() }}",
+                                "{}");
+    EXPECT_TRUE(got.failed);
+    EXPECT_EQ(got.kind, ErrorKind::limit) << got.text;
+  }
+}
+
 TEST(Templates_JinjaHostile, WideIsNoProblem) {
   const std::string sum = "{{ 1" + repeated(" ~ 1", 1000) + " }}";
   EXPECT_EQ(render(sum, "{}").text, std::string(1001, '1'));
