@@ -9,7 +9,8 @@
 namespace plumbline::samplers::core {
 
 plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plumb_error* error) {
-  uint64_t best = 0;
+  *index = 0;
+  float best = -INFINITY;
   for (uint32_t i = 0; i < candidates.n; ++i) {
     const float logit = candidates.logits[i];
     if (!(logit < INFINITY)) {
@@ -17,12 +18,12 @@ plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plum
                    "logit of id %d is %g, expected a number or minus infinity", candidates.ids[i],
                    static_cast<double>(logit));
     }
-    const uint64_t key = rank_key(logit, candidates.ids[i]);
-    if (key <= best) continue;
-    best = key;
+    if (logit < best) continue;
+    if (logit == best && candidates.ids[i] > candidates.ids[*index]) continue;
+    best = logit;
     *index = i;
   }
-  if (std::isinf(candidates.logits[*index])) {
+  if (std::isinf(best)) {
     return failf(error, PLUMB_NUMERIC,
                  "all %u logits are minus infinity, expected at least one number", candidates.n);
   }
@@ -39,21 +40,22 @@ size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffe
   // The buffer fills with keys above the m-th best so far; when it is full, its better half stays.
   const size_t capacity = std::min<size_t>(2 * m, candidates.n);
   size_t n = 0;
-  uint64_t threshold = 0;
+  AtOrBefore in_reach;
   const auto shrink = [&] {
     if (n <= m) return;
     std::nth_element(buffer, buffer + (m - 1), buffer + n, std::greater<>());
-    threshold = buffer[m - 1];
+    in_reach = AtOrBefore(buffer[m - 1]);
     n = m;
   };
   for (uint32_t i = 0; i < candidates.n; ++i) {
-    const uint64_t key = rank_key(candidates.logits[i], candidates.ids[i]);
-    if (key <= threshold) continue;
+    const float logit = candidates.logits[i];
+    const int32_t id = candidates.ids[i];
+    if (!in_reach(logit, id)) continue;
     if (n == capacity) {
       shrink();
-      if (key <= threshold) continue;
+      if (!in_reach(logit, id)) continue;
     }
-    buffer[n++] = key;
+    buffer[n++] = rank_key(logit, id);
   }
   shrink();
   return n;

@@ -3,7 +3,7 @@
 
 #include <bit>
 #include <cstdint>
-#include <span>
+#include <limits>
 
 #include "plumb/ext/sampler.h"
 #include "plumb/sdk/math.h"
@@ -22,6 +22,19 @@ constexpr float logit_of(uint64_t key) {
   const auto ordered = static_cast<uint32_t>(key >> 32);
   return std::bit_cast<float>((ordered >> 31) != 0 ? ordered & 0x7fffffffu : ~ordered);
 }
+
+/// Says whether a candidate is at or before a place in that order; mostly by one comparison of
+/// floats.
+struct AtOrBefore {
+  uint64_t key = 0;
+  float logit = -std::numeric_limits<float>::infinity();
+
+  AtOrBefore() = default;  // all are
+  explicit AtOrBefore(uint64_t last) : key(last), logit(logit_of(last)) {}
+  bool operator()(float candidate, int32_t id) const {
+    return candidate > logit || (candidate == logit && rank_key(candidate, id) >= key);
+  }
+};
 
 /// e^(logit - largest), in f64: the mass of a candidate, to a common factor.
 constexpr double weight(float logit, float largest) {

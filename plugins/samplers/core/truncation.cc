@@ -23,8 +23,7 @@ class TopK : public Stage {
     if (k_ >= candidates.n) return PLUMB_OK;
     auto* keys = static_cast<uint64_t*>(scratch);
     const size_t n = select_best(candidates, k_, keys);
-    const uint64_t last = *std::min_element(keys, keys + n);
-    keep_if(candidates, [last](float logit, int32_t id) { return rank_key(logit, id) >= last; });
+    keep_if(candidates, AtOrBefore(*std::min_element(keys, keys + n)));
     return PLUMB_OK;
   }
 
@@ -58,9 +57,7 @@ class TopP : public Stage {
       for (size_t i = 0; i < n; ++i) {
         sum += weight(logit_of(keys[i]), largest);
         if (sum < wanted) continue;
-        const uint64_t last = keys[i];
-        keep_if(candidates,
-                [last](float logit, int32_t id) { return rank_key(logit, id) >= last; });
+        keep_if(candidates, AtOrBefore(keys[i]));
         return PLUMB_OK;
       }
       if (n == candidates.n) return PLUMB_OK;
