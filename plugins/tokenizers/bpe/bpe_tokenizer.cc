@@ -81,13 +81,16 @@ Result<void> BpeTokenizer::index_tokens() {
 
 Result<void> BpeTokenizer::read_merges(std::span<const plumb_str> merges) {
   pairs_ = PairIndex(merges.size());
+  const auto broken = [](uint32_t rank, const char* how) {
+    return Error{PLUMB_CORRUPT, "tokenizer.ggml.merges: merge " + std::to_string(rank) + how};
+  };
   std::string joined;
   for (uint32_t rank = 0; rank < merges.size(); ++rank) {
     const std::string_view text = to_view(merges[rank]);
     const size_t space = text.find(' ', 1);
-    const std::string where = "tokenizer.ggml.merges: merge " + std::to_string(rank);
-    if (space == std::string_view::npos)
-      return Error{PLUMB_CORRUPT, where + " is not two tokens with a space between"};
+    if (space == std::string_view::npos) {
+      return broken(rank, " is not two tokens with a space between");
+    }
     const std::string_view left = text.substr(0, space);
     const std::string_view right = text.substr(space + 1);
     joined.assign(left).append(right);
@@ -95,8 +98,7 @@ Result<void> BpeTokenizer::read_merges(std::span<const plumb_str> merges) {
     const int32_t right_id = index_.find(right);
     const int32_t joined_id = index_.find(joined);
     if (left_id < 0 || right_id < 0 || joined_id < 0) {
-      return Error{PLUMB_CORRUPT,
-                   where + " names or makes a token that the vocabulary does not have"};
+      return broken(rank, " names or makes a token that the vocabulary does not have");
     }
     pairs_.insert(left_id, right_id, {rank, joined_id});
   }

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "plumb/sdk/utf8.h"
 
 namespace plumbline::tokenizers::bpe {
 namespace {
 
-/// The classes that the patterns tell apart: \p{L}, \p{M}, \p{N}, \s without newlines, [\r\n], all
-/// else.
+/// What the patterns tell apart: \p{L}, \p{M}, \p{N}, \s but [\r\n], [\r\n], all else.
 enum class Class : uint8_t { kLetter, kMark, kNumber, kBlank, kNewline, kOther };
 
 constexpr std::array<Class, 128> make_ascii_classes() {
@@ -28,8 +29,19 @@ constexpr std::array<Class, 128> make_ascii_classes() {
 }
 constexpr std::array<Class, 128> kAsciiClasses = make_ascii_classes();
 
+/// Digits of Unicode 15.1 to 17, which utf8proc 2.8 (Unicode 15) does not know.
+constexpr std::pair<char32_t, char32_t> kLaterNumbers[] = {
+    {0x10D40, 0x10D49}, {0x116D0, 0x116E3}, {0x11BF0, 0x11BF9},
+    {0x11DE0, 0x11DE9}, {0x16130, 0x16139}, {0x16D70, 0x16D79},
+    {0x16FF4, 0x16FF6}, {0x1CCF0, 0x1CCF9}, {0x1E5F1, 0x1E5FA},
+};
+
+bool is_later_number(char32_t c) {
+  return std::any_of(std::begin(kLaterNumbers), std::end(kLaterNumbers),
+                     [&](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
 Class class_of(char32_t c) {
-  if (c < 128) return kAsciiClasses[c];
   if (c == 0x85) return Class::kBlank;  // a control character that Unicode counts as white space
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_LU:
@@ -50,6 +62,8 @@ Class class_of(char32_t c) {
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
       return Class::kBlank;
+    case UTF8PROC_CATEGORY_CN:
+      return is_later_number(c) ? Class::kNumber : Class::kOther;
     default:
       return Class::kOther;
   }
@@ -142,9 +156,10 @@ size_t gpt2_end(std::string_view text, size_t at) {
 }
 
 /// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
-/// ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+| \s+(?!\S)|\s+     with max_digits 1 or 3, and \p{L} as
-/// [\p{L}\p{M}] where marks are letters. Source  tokenizer.json of Llama 3 (3 digits), Qwen2 and
-/// Qwen3 (1 digit), Qwen3.5 (1 digit, marks).
+///  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
+/// with {1,3} or {1} by max_digits, and \p{L} as [\p{L}\p{M}] where marks are letters.
+///
+/// Source  tokenizer.json of Llama 3 (three digits), Qwen2 and Qwen3 (one), Qwen3.5 (one, marks).
 size_t modern_end(std::string_view text, size_t at, uint32_t max_digits, bool marks_are_letters) {
   if (const size_t end = contraction_end(text, at, true)) return end;
   const auto is_letter = [&](Class c) {

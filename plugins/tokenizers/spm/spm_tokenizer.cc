@@ -20,14 +20,12 @@ using tokenizer::Vocabulary;
 constexpr std::string_view kSpaceMark = "\u2581";
 
 void append_unescaped(std::string_view token, std::string& out) {
-  for (size_t at = 0; at < token.size();) {
-    if (token.compare(at, kSpaceMark.size(), kSpaceMark) == 0) {
-      out.push_back(' ');
-      at += kSpaceMark.size();
-    } else {
-      out.push_back(token[at++]);
-    }
+  size_t at = 0;
+  for (size_t mark; (mark = token.find(kSpaceMark, at)) != std::string_view::npos;
+       at = mark + kSpaceMark.size()) {
+    out.append(token.substr(at, mark - at)).push_back(' ');
   }
+  out.append(token.substr(at));
 }
 
 /// The byte of "<0x0A>", or -1.
