@@ -36,6 +36,12 @@ def step_tokenizers(arguments) -> None:
     tokenizer_golden.generate(GOLDEN, arguments.models)
 
 
+def step_fuzz(arguments) -> None:
+    import tokenizer_fuzz
+
+    tokenizer_fuzz.generate(GOLDEN, arguments.models)
+
+
 def step_dequant(arguments) -> None:
     import dequant_golden
 
@@ -72,13 +78,14 @@ STEPS = {
     "world": step_world,
     "real": step_real,
     "tokenizers": step_tokenizers,
+    "fuzz": step_fuzz,
     "templates": step_templates,
     "dequant": step_dequant,
     "numerics": step_numerics,
     "math": step_math,
     "check": step_check,
 }
-NEED_MODELS = ("real", "templates", "tokenizers", "all")
+NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "all")
 
 
 def main() -> None:

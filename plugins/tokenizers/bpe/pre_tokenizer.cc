@@ -237,15 +237,11 @@ bool has_three_digits(std::string_view text, size_t at) {
   return at + 3 <= text.size() && digit(at) && digit(at + 1) && digit(at + 2);
 }
 
-/// The next part of a word after \p{N}+ and then [0-9][0-9][0-9] are cut out of it.
-size_t default_part_end(std::string_view word, size_t at) {
-  const size_t run = same_end(word, at, is_number);
-  if (!is_number(word, at)) return run;
-  const std::string_view number = word.substr(0, run);
-  if (has_three_digits(number, at)) return at + 3;
-  size_t end = at;
-  while (end < run && !has_three_digits(number, end)) end = character_at(number, end).end;
-  return end;
+/// [0-9][0-9][0-9], or what lies before the next one.
+size_t three_digits_end(std::string_view text, size_t at) {
+  if (has_three_digits(text, at)) return at + 3;
+  while (at < text.size() && !has_three_digits(text, at)) at = character_at(text, at).end;
+  return at;
 }
 
 // Source  llama.cpp, src/llama-vocab.cpp, for the names that share a pattern, ignore_merges and
@@ -334,8 +330,9 @@ size_t WordCursor::next_word() {
     case Pattern::kDigitsThenGpt2:
       return gpt2_end(region, at_);
     case Pattern::kDefault:
-      if (at_ >= word_end_) word_end_ = gpt2_end(region, at_);
-      return default_part_end(region.substr(0, word_end_), at_);
+      if (at_ == word_end_) word_end_ = gpt2_end(region, at_);
+      if (at_ == run_end_) run_end_ = same_end(region.substr(0, word_end_), at_, is_number);
+      return three_digits_end(region.substr(0, run_end_), at_);
     case Pattern::kLlama3:
       return modern_end(region, at_, 3, false);
     case Pattern::kQwen2:

@@ -46,7 +46,10 @@ class WordCursor {
   std::string_view text_;
   size_t at_ = 0;
   size_t region_end_ = 0;  // the text that the pattern sees ends here
-  size_t word_end_ = 0;  // kDefault only: the word that is being cut into parts
+  // kDefault only: it cuts words again into runs of numbers and the rest, and these into three
+  // digits.
+  size_t word_end_ = 0;
+  size_t run_end_ = 0;
 };
 
 }  // namespace plumbline::tokenizers::bpe
