@@ -45,6 +45,11 @@ Result<Override> parse_override(const std::string& text) {
     if (override.path.back().empty() || override.path.size() > kDepthMax) return malformed();
     at = dot + 1;
   }
+  if (override.path.front() == "extends") {
+    return Error{
+        PLUMB_INVALID_CONFIG,
+        origin.text() + ": what a file extends is said in the file; name the other file instead"};
+  }
   PLUMB_ASSIGN(override.value, parse_yaml_value(std::string_view(text).substr(equals + 1), origin));
   return override;
 }

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <random>
+
+#include "core/config/show.h"
 #include "tests/unit/config/config_files.h"
 
 namespace plumbline::config {
@@ -201,6 +204,40 @@ TEST_F(Config_Load, PresetThatSaysMoreThanStagesIsRefused) {
   ASSERT_FALSE(resolved.has_value());
   EXPECT_THAT(resolved.error().message,
               HasSubstr("odd.yaml: a preset holds plumbline and sampling.stages"));
+}
+
+TEST_F(Config_Load, MutatedConfigsAreAnswered) {
+  // Oracle: an answer at all, and INVALID_CONFIG or NOT_FOUND (of what it then extends) if it is a
+  // refusal.
+  write("base.yaml", kMinimal);
+  const std::string text = R"(plumbline: 1
+extends: base.yaml
+mode: lab
+model: {source: {path: m.gguf}}
+kernels:
+  threads: 2
+  overrides: [{op: rope, layers: 3-5, backend: r}, {op: add, layers: all, backend: r}]
+  options: {a: &x [1, .5], b: *x}
+sampling: {stages: [{top_p: {p: 0.9}, plugin: s}, draw], draw: cdf, seed: 3}
+context: {length: 512, reserve_output: 16}
+generation: {stop: ["a", b]}
+)";
+  const std::vector<std::string> pieces{
+      "{", "}",    "[",    "]",   ":",  ", ", "\n",       "  ",      "- ",   "*x", "&x ", "~",
+      "0", "draw", "auto", "all", "{}", "[]", "plugin: ", "model: ", "ship", "-1", "\"",  "#"};
+  std::mt19937 random(11);
+  for (int round = 0; round < 1500; ++round) {
+    std::string mutated = text;
+    for (unsigned edit = 0; edit < 1 + random() % 3; ++edit) {
+      const size_t at = random() % mutated.size();
+      mutated.replace(at, random() % 6, pieces[random() % pieces.size()]);
+    }
+    const auto resolved = load_config(request(write("a.yaml", mutated)));
+    EXPECT_TRUE(resolved || resolved.error().code == PLUMB_INVALID_CONFIG ||
+                resolved.error().code == PLUMB_NOT_FOUND)
+        << mutated;
+    EXPECT_TRUE(!resolved || !show_yaml(*resolved).empty());
+  }
 }
 
 class Config_Shipped : public ConfigFiles, public ::testing::WithParamInterface<std::string> {};

@@ -62,6 +62,8 @@ TEST_F(Config_Override, MistakesNameTheOverride) {
   const std::vector<Mistake> mistakes{
       {{"sampling.seed"}, "--set sampling.seed: expected KEY=VALUE, such as sampling.seed=3"},
       {{"=3"}, "--set =3: expected KEY=VALUE, such as sampling.seed=3"},
+      {{"extends=b.yaml"},
+       "--set extends: what a file extends is said in the file; name the other file instead"},
       {{"a..b=3"}, "--set a..b=3: expected KEY=VALUE, such as sampling.seed=3"},
       {{"sampling.sed=3"},
        "--set sampling.sed: unknown key \"sed\" in sampling, expected one of profile, stages, "
