@@ -100,6 +100,7 @@ Result<void> BpeTokenizer::read_merges(std::span<const plumb_str> merges) {
     if (left_id < 0 || right_id < 0 || joined_id < 0) {
       return broken(rank, " names or makes a token that the vocabulary does not have");
     }
+    if (vocabulary_.is_special(joined_id)) continue;  // plain text never becomes a control token
     pairs_.insert(left_id, right_id, {rank, joined_id});
   }
   return {};

@@ -90,6 +90,26 @@ TEST(BpeTokenizer, SpecialLiterals) {
   EXPECT_EQ(bpe.attributes(1 << 30), PLUMB_TOKEN_UNUSED);
 }
 
+/// A file may give an end of generation as an ordinary token and merges that make it.
+TEST(BpeTokenizer, PlainTextNeverBecomesAControlToken) {
+  MadeMetadata made;
+  fill(made);
+  auto all = tokens();
+  auto kinds = types();
+  for (const char* more : {"[e", "[e~", "[e~["}) {
+    all.emplace_back(more);
+    kinds.push_back(1);
+  }
+  made.strings("tokenizer.ggml.tokens", all)
+      .integers("tokenizer.ggml.token_type", kinds)
+      .strings("tokenizer.ggml.merges", {"[ e", "[e ~", "[e~ ["});
+  const TokenizerInstance bpe(table(), made.metadata());
+  const int32_t end = static_cast<int32_t>(all.size()) - 1;
+  EXPECT_EQ(bpe.attributes(end), PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_END);
+  EXPECT_THAT(bpe.ids("[e~[", PLUMB_SPECIAL_PARSE), ElementsAre(end));
+  EXPECT_THAT(bpe.ids("[e~[", PLUMB_SPECIAL_OFF), testing::Not(testing::Contains(end)));
+}
+
 TEST(BpeTokenizer, SpansAreThoseOfTheSource) {
   MadeMetadata made;
   fill(made, "qwen2");
