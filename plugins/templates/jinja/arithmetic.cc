@@ -30,7 +30,7 @@ std::string_view operator_text(Operator op) {
 }
 
 Value overflow(Runtime& rt, Operator op) {
-  return rt.fail(ErrorKind::limit,
+  return rt.fail(ErrorKind::type,
                  "result of '" + std::string(operator_text(op)) + "' does not fit 64 bits");
 }
 
@@ -128,7 +128,7 @@ Value floats(Runtime& rt, Operator op, double a, double b) {
         return rt.fail(ErrorKind::type, "'**' with a complex result seen");
       const double result = std::pow(a, b);
       if (std::isinf(result) && !std::isinf(a) && !std::isinf(b)) {
-        return rt.fail(ErrorKind::limit, "result of '**' is too large for a float");
+        return rt.fail(ErrorKind::type, "result of '**' is too large for a float");
       }
       return Value::of(result);
     }

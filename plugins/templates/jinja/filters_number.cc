@@ -114,14 +114,14 @@ std::optional<Value> parse_int(Runtime& rt, std::string_view s, std::int64_t bas
   const auto parsed = std::from_chars(signed_digits.data(), last, value, static_cast<int>(base));
   if (parsed.ptr != last) return std::nullopt;
   if (parsed.ec == std::errc::result_out_of_range)
-    return rt.fail(ErrorKind::limit, "int: number of more than 64 bits seen");
+    return rt.fail(ErrorKind::type, "int: number of more than 64 bits seen");
   return Value::of(value);
 }
 
 Value int_of_double(Runtime& rt, double d, const Value& otherwise) {
   if (!std::isfinite(d)) return otherwise;
   if (std::fabs(d) >= 9223372036854775808.0)
-    return rt.fail(ErrorKind::limit, "int: number of more than 64 bits seen");
+    return rt.fail(ErrorKind::type, "int: number of more than 64 bits seen");
   return Value::of(static_cast<std::int64_t>(d));
 }
 
@@ -133,7 +133,7 @@ Value to_int(Runtime& rt, const Value& v, const Args& args) {
   if (v.is_integral()) return Value::of(v.as_integer());
   if (v.kind == Kind::big_integer) return v;
   if (v.kind == Kind::floating) {
-    if (std::isinf(v.floating)) return rt.fail(ErrorKind::limit, "int: an infinite number seen");
+    if (std::isinf(v.floating)) return rt.fail(ErrorKind::type, "int: an infinite number seen");
     return int_of_double(rt, v.floating, otherwise);
   }
   if (v.is_undefined()) return rt.fail_undefined(v);

@@ -90,7 +90,7 @@ constexpr ErrorCase kErrors[] = {
     {"{{ 'abc }}", ErrorKind::syntax, "line 1, column 4: string seen, its closing quote expected"},
     {"{{ 1 $ }}", ErrorKind::syntax, "line 1, column 6: unexpected character '$' seen"},
     {"a {# b", ErrorKind::syntax, "line 1, column 3: comment '{#' seen, its end '#}' expected"},
-    {"{{ 9223372036854775807 + 1 }}", ErrorKind::limit,
+    {"{{ 9223372036854775807 + 1 }}", ErrorKind::type,
      "line 1, column 24: result of '+' does not fit 64 bits"},
 };
 
