@@ -1,6 +1,6 @@
-/* layout_list.h: every struct of core/abi and every field of it, in order. A new field is added here and nowhere
- * else; a test finds the one that was forgotten. Included by layout.c and layout_test.cc with STRUCT and FIELD
- * defined. */
+/* layout_list.h: every struct of core/abi and every field of it, in order. A new field is added
+ * here and nowhere else; a test finds the one that was forgotten. Included by layout.c and
+ * layout_test.cc with STRUCT and FIELD defined. */
 /* clang-format off */
 STRUCT(plumb_str)
   FIELD(plumb_str, data) FIELD(plumb_str, bytes)
@@ -162,4 +162,4 @@ STRUCT(plumb_output_parser)
 STRUCT(plumb_model_source)
   FIELD(plumb_model_source, struct_bytes) FIELD(plumb_model_source, reserved) FIELD(plumb_model_source, model_at)
   FIELD(plumb_model_source, recipe)
-/* clang-format on */
+    /* clang-format on */

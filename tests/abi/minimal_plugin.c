@@ -1,4 +1,4 @@
-/* A whole plugin in C11: a sampler library with one stage, `lowest_id`, that picks the smallest id left. */
+/* A whole plugin in C11: a sampler library whose one stage, `lowest_id`, picks the smallest id. */
 #include <math.h>
 #include <plumb/plumb.h>
 #include <string.h>
@@ -18,23 +18,31 @@ static int equal(plumb_str a, const char* b) {
 }
 
 static plumb_str text(const char* s) {
-  plumb_str view = {s, s ? strlen(s) : 0};
-  return view;
+  return (plumb_str){s, strlen(s)};
 }
 
-static plumb_str PLUMB_CALL stage_at(uint32_t index) { return text(index == 0 ? "lowest_id" : NULL); }
-static plumb_str PLUMB_CALL schema_at(uint32_t index) { return text(index == 0 ? "{}" : NULL); }
+static plumb_str PLUMB_CALL stage_at(uint32_t index) {
+  return text(index == 0 ? "lowest_id" : "");
+}
+static plumb_str PLUMB_CALL schema_at(uint32_t index) {
+  return text(index == 0 ? "{}" : "");
+}
 
-static plumb_status PLUMB_CALL create(const plumb_host* host, plumb_str stage, plumb_str params_json,
-                                      uint32_t n_vocab, void** self, plumb_error* error) {
+static plumb_status PLUMB_CALL create(const plumb_host* host, plumb_str stage,
+                                      plumb_str params_json, uint32_t n_vocab, void** self,
+                                      plumb_error* error) {
   (void)host, (void)params_json, (void)n_vocab;
-  if (!equal(stage, "lowest_id")) return refuse(error, PLUMB_NOT_FOUND, "the only stage is lowest_id");
+  if (!equal(stage, "lowest_id")) return refuse(error, PLUMB_NOT_FOUND, "expected lowest_id");
   *self = NULL; /* no state, so no instance */
   return PLUMB_OK;
 }
 
-static void PLUMB_CALL destroy(void* self) { (void)self; }
-static uint64_t PLUMB_CALL scratch_bytes(void* self) { return (void)self, 0; }
+static void PLUMB_CALL destroy(void* self) {
+  (void)self;
+}
+static uint64_t PLUMB_CALL scratch_bytes(void* self) {
+  return (void)self, 0;
+}
 
 static plumb_status PLUMB_CALL apply(void* self, const plumb_sample_context* context, void* scratch,
                                      plumb_candidates* candidates, plumb_error* error) {
@@ -48,23 +56,40 @@ static plumb_status PLUMB_CALL apply(void* self, const plumb_sample_context* con
   return PLUMB_OK;
 }
 
-static const plumb_sampler sampler = {
-    .struct_bytes = sizeof(plumb_sampler), .stage_at = stage_at, .parameters_schema_at = schema_at,
-    .create = create, .destroy = destroy, .scratch_bytes = scratch_bytes, .apply = apply};
+static const plumb_sampler sampler = {.struct_bytes = sizeof(plumb_sampler),
+                                      .stage_at = stage_at,
+                                      .parameters_schema_at = schema_at,
+                                      .create = create,
+                                      .destroy = destroy,
+                                      .scratch_bytes = scratch_bytes,
+                                      .apply = apply};
 
-static plumb_status PLUMB_CALL probe(plumb_error* error) { return (void)error, PLUMB_OK; }
-static int32_t PLUMB_CALL rank(void) { return 0; }
+static plumb_status PLUMB_CALL probe(plumb_error* error) {
+  return (void)error, PLUMB_OK;
+}
+static int32_t PLUMB_CALL rank(void) {
+  return 0;
+}
 static const void* PLUMB_CALL extension(plumb_str id) {
   return equal(id, PLUMB_EXT_SAMPLER) ? &sampler : NULL;
 }
 
-#define TEXT(s) {s, sizeof(s) - 1}
-static const plumb_plugin plugin = {sizeof(plumb_plugin), 0, TEXT("acme.lowest"), TEXT("1.0.0"), TEXT("Acme"),
-                                    TEXT("Apache-2.0"), TEXT("Picks the lowest id"), TEXT(""),
-                                    probe, rank, extension};
+#define TEXT(s) \
+  { s, sizeof(s) - 1 }
+static const plumb_plugin plugin = {sizeof(plumb_plugin),
+                                    0,
+                                    TEXT("acme.lowest"),
+                                    TEXT("1.0.0"),
+                                    TEXT("Acme"),
+                                    TEXT("Apache-2.0"),
+                                    TEXT("Picks the lowest id"),
+                                    TEXT(""),
+                                    probe,
+                                    rank,
+                                    extension};
 
-PLUMB_EXPORT plumb_status PLUMB_CALL plumb_plugin_entry(const plumb_offer* offer, plumb_answer* answer,
-                                                        plumb_error* error) {
+PLUMB_EXPORT plumb_status PLUMB_CALL plumb_plugin_entry(const plumb_offer* offer,
+                                                        plumb_answer* answer, plumb_error* error) {
   answer->version_oldest = answer->version_newest = PLUMB_ABI_VERSION;
   if (offer->version_oldest > PLUMB_ABI_VERSION || offer->version_newest < PLUMB_ABI_VERSION)
     return refuse(error, PLUMB_INCOMPATIBLE, "plugin speaks ABI 1 to 1: rebuild it for this host");
