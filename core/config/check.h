@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/config/spec.h"
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 namespace plumbline::config {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 namespace plumbline::config {
 

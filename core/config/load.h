@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/config/pipeline_config.h"
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 namespace plumbline::config {
 

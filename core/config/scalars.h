@@ -8,7 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/config/pipeline_config.h"
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 namespace plumbline::config {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 namespace plumbline::config {
 

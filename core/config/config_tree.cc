@@ -1,4 +1,4 @@
-#include "core/config/value.h"
+#include "core/config/config_tree.h"
 
 #include <algorithm>
 #include <utility>

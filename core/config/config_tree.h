@@ -1,4 +1,4 @@
-// value.h: a parsed document as a tree in which every node knows where it was written.
+// config_tree.h: a parsed document as a tree in which every node knows where it was written.
 #pragma once
 
 #include <cstdint>
