@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "loaded_plugins.h"
+#include "core/base/sha256.h"
 #include "tests/support/golden_cases.h"
-#include "tests/support/sha256.h"
 
 namespace plumbline::test {
 
@@ -121,7 +121,7 @@ TEST_P(NumericsCases, N05EveryF16WeightIsItsF32) {
   const json all = cases_of("f16_to_f32_all")[0]["expected"];
   ASSERT_EQ(bits.size(), all["count"].get<size_t>());
   const std::vector<float> values = embed(f16_table(bits, 62));
-  EXPECT_EQ(sha256_hex(values.data(), values.size() * sizeof(float)), all["sha256_le_f32"].get<std::string>());
+  EXPECT_EQ(sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}), all["sha256_le_f32"].get<std::string>());
 
   const json some = cases_of("f16_to_f32")[0];
   bits.clear();

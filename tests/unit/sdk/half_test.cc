@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/sha256.h"
 #include "tests/support/golden_cases.h"
-#include "tests/support/sha256.h"
 
 namespace plumbline::test {
 
@@ -39,7 +39,7 @@ TEST(Half, EveryFiniteF16HasItsValue) {
   }
   const nlohmann::json expected = case_of("N05.1")["expected"];
   ASSERT_EQ(values.size(), expected["count"].get<size_t>());
-  EXPECT_EQ(sha256_hex(values.data(), values.size() * sizeof(float)), expected["sha256_le_f32"].get<std::string>());
+  EXPECT_EQ(sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}), expected["sha256_le_f32"].get<std::string>());
 }
 
 TEST(Half, EveryF16SurvivesTheWayThereAndBack) {
