@@ -1,6 +1,6 @@
 // kernels_bench.cc: every weight format as matrix-vector product (a matrix larger than any cache: GB/s of prepared
 // weights) and as product with 512 rows (GMAC/s), with quantised and f32 activations, on one and two threads.
-// "read" is the bandwidth of plain loads in the same run, which the matrix-vector figures are to be held against.
+// "memory/read" is the bandwidth of plain loads in the same run, which the matrix-vector figures are to be held against.
 //
 //   kernels_bench --benchmark_filter='avx2.*Q4_1'
 #include <benchmark/benchmark.h>
@@ -217,7 +217,7 @@ void read_bandwidth(benchmark::State& state) {
 }
 
 void register_all(const std::filesystem::path& folder) {
-  benchmark::RegisterBenchmark("read", read_bandwidth)
+  benchmark::RegisterBenchmark("memory/read", read_bandwidth)
       ->ThreadRange(1, kThreadsMax)
       ->UseRealTime()
       ->Unit(benchmark::kMillisecond);

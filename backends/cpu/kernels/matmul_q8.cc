@@ -87,9 +87,9 @@ PLUMB_INLINE void add_terms(const BlockScales<L.scales>& s, const Activations<N>
       sum[t] = sub(sum[t], shift_left(shifted, kShift));
     }
     f32x16 term = mul(mul(s.d, splat(d_a)), to_f32(sum[t]));
-    if constexpr (L.scales == Scales::kMinimum || L.scales == Scales::kSuperMin) {
-      term = add(term, mul(s.m, splat(d_a * static_cast<float>(halves[0] + halves[1]))));
-    }
+    const auto sum_a = [&] { return splat(d_a * static_cast<float>(halves[0] + halves[1])); };
+    if constexpr (L.scales == Scales::kMinimum) term = add(term, mul(s.m, sum_a()));
+    if constexpr (L.scales == Scales::kSuperMin) term = sub(term, mul(s.m, sum_a()));
     if constexpr (L.scales == Scales::kHalvesMin) {
       const f32x16 minima = to_f32(dot_pairs(s.minimum, splat_pair(halves)));
       term = sub(term, mul(mul(s.m, splat(d_a)), minima));
@@ -113,6 +113,10 @@ PLUMB_INLINE void finish_rows(const MatmulArgs& args, uint64_t row, uint64_t pan
   }
 }
 
+/// Weights are asked for this long before they are used: the processor's own prefetching loses its lead while it waits
+/// for arithmetic. Measured on Zen 5, one core, GB/s at 0, 2 and 8 KiB: Q4_1 33, 34, 40; Q5_K 20, 29, 36; Q6_K 24, 32, 40.
+constexpr uint64_t kAheadBytes = 8192;
+
 /// One activation row: codes go from the prepared block to the product without a stop.
 template <Layout L>
 void one_row(const MatmulArgs& args, Range panels) {
@@ -125,6 +129,7 @@ void one_row(const MatmulArgs& args, Range panels) {
       for (uint64_t b = 0; b < L.blocks; ++b) {
         const uint8_t* block = unit + L.head_bytes() + b * L.block_bytes();
         const uint8_t* planes = block + L.scale_bytes();
+        for (uint64_t line = 0; line < L.block_bytes(); line += 64) __builtin_prefetch(block + kAheadBytes + line);
         const auto s = block_scales<L>(unit, block);
         i32x16 sum[1];
         const auto codes_of = [planes](int group) __attribute__((always_inline)) {

@@ -27,8 +27,8 @@ PLUMB_INLINE quads codes(const uint8_t* planes, int group) {
   }
 }
 
-/// The scales of a block of 16 rows, for each way that scales lie. d: factor of the whole block (d * sc where
-/// the block has one scale); m: what is added, or dmin for kHalvesMin.
+/// The scales of a block of 16 rows, for each way that scales lie. d: factor of the whole block (d * sc where the
+/// block has one scale); m: the minimum, which kSuperMin takes off and kMinimum adds; dmin for kHalvesMin.
 template <Scales>
 struct BlockScales {
   f32x16 d;
@@ -54,7 +54,8 @@ struct BlockScales<Scales::kHalvesMin> {
   i16x32 minimum;  // (mn_0, mn_1)
 };
 
-/// head: the start of the super-block; block: the block inside it.
+/// head: the start of the super-block; block: the block inside it. Converting the head's scales again for each block
+/// is faster than keeping them: it leaves the registers to the codes.
 template <Layout L>
 PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* head, const uint8_t* block) {
   BlockScales<L.scales> s;
@@ -65,7 +66,7 @@ PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* 
     s.m = from_f16(block + 32);
   } else if constexpr (L.scales == Scales::kSuperMin) {
     s.d = mul(from_f16(head), to_f32(from_u8(block)));
-    s.m = mul(mul(from_f16(head + 32), to_f32(from_u8(block + 16))), splat(-1.0f));
+    s.m = mul(from_f16(head + 32), to_f32(from_u8(block + 16)));
   } else if constexpr (L.scales == Scales::kHalves) {
     const i32x16 sc0 = from_i8(block);
     const i32x16 sc1 = from_i8(block + 16);
@@ -78,10 +79,12 @@ PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* 
     const i32x16 low = splat(int32_t{15});
     const i32x16 b0 = from_u8(block);
     const i32x16 b1 = from_u8(block + 16);
+    const i32x16 sc0 = bit_and(b0, low);
+    const i32x16 sc1 = bit_and(b1, low);
     s.d = from_f16(head);
     s.m = from_f16(head + 32);
-    s.scale[0] = pair(bit_and(b0, low), bit_and(b0, low));
-    s.scale[1] = pair(bit_and(b1, low), bit_and(b1, low));
+    s.scale[0] = pair(sc0, sc0);
+    s.scale[1] = pair(sc1, sc1);
     s.minimum = pair(shift_right(b0, 4), shift_right(b1, 4));
   }
   return s;
@@ -93,16 +96,14 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
   const uint8_t* planes = block + L.scale_bytes();
   const i32x16 offset = splat(L.offset);
   f32x16 d[2];
-  f32x16 m[2];
-  if constexpr (L.halves()) {
+  [[maybe_unused]] f32x16 m[2];
+  if constexpr (L.scales == Scales::kHalves) {
+    for (int half = 0; half < 2; ++half) d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
+  } else if constexpr (L.scales == Scales::kHalvesMin) {
     for (int half = 0; half < 2; ++half) {
-      if constexpr (L.scales == Scales::kHalves) {
-        d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
-      } else {
-        const i32x16 b = from_u8(block + 16 * half);
-        d[half] = mul(from_f16(head), to_f32(bit_and(b, splat(int32_t{15}))));
-        m[half] = mul(from_f16(head + 32), to_f32(shift_right(b, 4)));
-      }
+      const i32x16 both = from_u8(block + 16 * half);
+      d[half] = mul(from_f16(head), to_f32(bit_and(both, splat(int32_t{15}))));
+      m[half] = mul(from_f16(head + 32), to_f32(shift_right(both, 4)));
     }
   } else {
     const auto s = block_scales<L>(head, block);
@@ -115,9 +116,9 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
     for (int j = 0; j < 4; ++j) {
       const i32x16 q = L.is_signed() ? byte_i8(code, j) : sub(byte_u8(code, j), offset);
       f32x16 value = mul(d[group / 4], to_f32(q));
-      if constexpr (L.scales == Scales::kHalvesMin) value = sub(value, m[group / 4]);
-      if constexpr (L.scales == Scales::kMinimum || L.scales == Scales::kSuperMin) {
-        value = add(value, m[group / 4]);
+      if constexpr (L.scales == Scales::kMinimum) value = add(value, m[group / 4]);
+      if constexpr (L.scales == Scales::kSuperMin || L.scales == Scales::kHalvesMin) {
+        value = sub(value, m[group / 4]);
       }
       store(out + (4 * group + j) * kWidth, value);
     }
