@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 #include "plumb/sdk/utf8.h"
 
@@ -29,16 +28,43 @@ constexpr std::array<Class, 128> make_ascii_classes() {
 }
 constexpr std::array<Class, 128> kAsciiClasses = make_ascii_classes();
 
-/// Digits of Unicode 15.1 to 17, which utf8proc 2.8 (Unicode 15) does not know.
-constexpr std::pair<char32_t, char32_t> kLaterNumbers[] = {
-    {0x10D40, 0x10D49}, {0x116D0, 0x116E3}, {0x11BF0, 0x11BF9},
-    {0x11DE0, 0x11DE9}, {0x16130, 0x16139}, {0x16D70, 0x16D79},
-    {0x16FF4, 0x16FF6}, {0x1CCF0, 0x1CCF9}, {0x1E5F1, 0x1E5FA},
+/// Letters, marks and numbers of Unicode 15.1 and 16, and numbers of 17, which the tokenizers
+/// library knows and utf8proc 2.8 (Unicode 15) does not. In ascending order.
+struct LaterRange {
+  char32_t first;
+  char32_t last;
+  Class kind;
+};
+constexpr LaterRange kLaterRanges[] = {
+    {0x897, 0x897, Class::kMark},       {0x1C89, 0x1C8A, Class::kLetter},
+    {0xA7CB, 0xA7CD, Class::kLetter},   {0xA7DA, 0xA7DC, Class::kLetter},
+    {0x105C0, 0x105F3, Class::kLetter}, {0x10D40, 0x10D49, Class::kNumber},
+    {0x10D4A, 0x10D65, Class::kLetter}, {0x10D69, 0x10D6D, Class::kMark},
+    {0x10D6F, 0x10D85, Class::kLetter}, {0x10EC2, 0x10EC4, Class::kLetter},
+    {0x10EFC, 0x10EFC, Class::kMark},   {0x11380, 0x11389, Class::kLetter},
+    {0x1138B, 0x1138B, Class::kLetter}, {0x1138E, 0x1138E, Class::kLetter},
+    {0x11390, 0x113B5, Class::kLetter}, {0x113B7, 0x113B7, Class::kLetter},
+    {0x113B8, 0x113C0, Class::kMark},   {0x113C2, 0x113C2, Class::kMark},
+    {0x113C5, 0x113C5, Class::kMark},   {0x113C7, 0x113CA, Class::kMark},
+    {0x113CC, 0x113D0, Class::kMark},   {0x113D1, 0x113D1, Class::kLetter},
+    {0x113D2, 0x113D2, Class::kMark},   {0x113D3, 0x113D3, Class::kLetter},
+    {0x113E1, 0x113E2, Class::kMark},   {0x116D0, 0x116E3, Class::kNumber},
+    {0x11BC0, 0x11BE0, Class::kLetter}, {0x11BF0, 0x11BF9, Class::kNumber},
+    {0x11DE0, 0x11DE9, Class::kNumber}, {0x11F5A, 0x11F5A, Class::kMark},
+    {0x13460, 0x143FA, Class::kLetter}, {0x16100, 0x1611D, Class::kLetter},
+    {0x1611E, 0x1612F, Class::kMark},   {0x16130, 0x16139, Class::kNumber},
+    {0x16D40, 0x16D6C, Class::kLetter}, {0x16D70, 0x16D79, Class::kNumber},
+    {0x16FF4, 0x16FF6, Class::kNumber}, {0x18CFF, 0x18CFF, Class::kLetter},
+    {0x1CCF0, 0x1CCF9, Class::kNumber}, {0x1E5D0, 0x1E5ED, Class::kLetter},
+    {0x1E5EE, 0x1E5EF, Class::kMark},   {0x1E5F0, 0x1E5F0, Class::kLetter},
+    {0x1E5F1, 0x1E5FA, Class::kNumber}, {0x2EBF0, 0x2EE5D, Class::kLetter},
 };
 
-bool is_later_number(char32_t c) {
-  return std::any_of(std::begin(kLaterNumbers), std::end(kLaterNumbers),
-                     [&](const auto& range) { return c >= range.first && c <= range.second; });
+Class class_of_unassigned(char32_t c) {
+  const auto found =
+      std::lower_bound(std::begin(kLaterRanges), std::end(kLaterRanges), c,
+                       [](const LaterRange& range, char32_t point) { return range.last < point; });
+  return found != std::end(kLaterRanges) && found->first <= c ? found->kind : Class::kOther;
 }
 
 Class class_of(char32_t c) {
@@ -63,7 +89,7 @@ Class class_of(char32_t c) {
     case UTF8PROC_CATEGORY_ZP:
       return Class::kBlank;
     case UTF8PROC_CATEGORY_CN:
-      return is_later_number(c) ? Class::kNumber : Class::kOther;
+      return class_of_unassigned(c);
     default:
       return Class::kOther;
   }
