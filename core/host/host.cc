@@ -203,7 +203,23 @@ struct Host::Inventory {
     return rejected;
   }
 
-  Result<Usable> pinned(const Extension& extension, const std::string& id) {
+  // The id that a pin means: the id itself, or its last part ("avx2" for plumb.cpu.avx2) where only one plugin
+  // with the extension ends so.
+  Result<std::string> id_of_pin(const Extension& extension, const std::string& pin) const {
+    if (pin.find('.') != std::string::npos) return pin;
+    std::vector<std::string> ids;
+    for (const PluginReport& entry : report.plugins) {
+      const std::string& id = entry.facts.id;
+      if (entry.decision == Decision::kShadowed || !offers(entry, extension.id)) continue;
+      if (id == pin) return pin;
+      if (id.ends_with("." + pin)) ids.push_back(id);
+    }
+    if (ids.size() > 1) return Error{PLUMB_INVALID_CONFIG, pin + " may be any of " + join(ids) + ": give the whole id"};
+    return ids.empty() ? pin : ids.front();
+  }
+
+  Result<Usable> pinned(const Extension& extension, const std::string& pin) {
+    PLUMB_ASSIGN(const std::string id, id_of_pin(extension, pin));
     const std::optional<size_t> index = index_of(id);
     if (!index) {
       return Error{PLUMB_NOT_FOUND,
@@ -300,9 +316,11 @@ std::vector<Candidate> Host::candidates(std::string_view extension_id, const Cho
     return inventory_->report.plugins[contender.index].facts.id;
   };
   const bool has_pin = choice.pin != "auto";
+  const auto resolved = inventory_->id_of_pin(*extension, choice.pin);
+  const std::string pin = resolved ? *resolved : choice.pin;
   if (has_pin) {
     std::stable_partition(contenders.begin(), contenders.end(),
-                          [&](const auto& contender) { return id_of(contender) == choice.pin; });
+                          [&](const auto& contender) { return id_of(contender) == pin; });
   }
 
   std::vector<Candidate> all;
@@ -315,7 +333,7 @@ std::vector<Candidate> Host::candidates(std::string_view extension_id, const Cho
     if (!candidate.is_usable) {
       candidate.reason = contender.error.message;
     } else if (has_pin) {
-      candidate.reason = candidate.id == choice.pin ? "chosen: pinned" : choice.pin + " is pinned";
+      candidate.reason = candidate.id == pin ? "chosen: pinned" : pin + " is pinned";
     } else if (&contender == &winner) {
       const bool is_preferred = contender.preference < choice.prefer.size();
       candidate.reason =

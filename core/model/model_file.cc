@@ -34,13 +34,18 @@ ModelFile::~ModelFile() {
   if (model_ != nullptr) loader_->close(model_);
 }
 
-Result<HyperParameters> ModelFile::hyper_parameters() const {
+Result<std::string_view> ModelFile::hyper_parameters_json() const {
   ErrorBuffer error;
   plumb_str json{};
   if (const plumb_status status = loader_->hyper_parameters(model_, &json, error); status != PLUMB_OK) {
     return error.take(status).at(path_);
   }
-  return HyperParameters::parse(to_view(json));
+  return to_view(json);
+}
+
+Result<HyperParameters> ModelFile::hyper_parameters() const {
+  PLUMB_ASSIGN(const std::string_view json, hyper_parameters_json());
+  return HyperParameters::parse(json);
 }
 
 const ModelFile::Entry* ModelFile::find(std::string_view tensor_name) const {

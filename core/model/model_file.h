@@ -22,6 +22,8 @@ class ModelFile {
   const std::string& path() const { return path_; }
   const plumb_metadata& metadata() const { return *loader_->metadata(model_); }
   Result<HyperParameters> hyper_parameters() const;
+  /// As the loader states them: plumb/ext/loader.h.
+  Result<std::string_view> hyper_parameters_json() const;
 
   struct Entry {
     plumb_tensor tensor;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +14,7 @@
 #include "core/base/npy.h"
 #include "core/host/host.h"
 #include "core/model/decoder.h"
+#include "plumb/sdk/abi.h"
 
 namespace plumbline::test {
 
@@ -65,6 +68,15 @@ inline Host& host() {
     return *std::move(made);
   }();
   return instance;
+}
+
+/// Ids of the backends that run here and promise canonical bits, the slowest first.
+inline std::vector<std::string> canonical_backends() {
+  std::vector<std::string> ids;
+  for (const auto& kernels : host().find_all<plumb_kernels>()) {
+    if (to_view(kernels.table->numerics) == "canonical-1") ids.insert(ids.begin(), kernels.id);
+  }
+  return ids;
 }
 
 struct RunnerOptions {
@@ -144,6 +156,23 @@ class Runner {
   std::vector<std::unique_ptr<model::Backend>> backends_;
   std::unique_ptr<model::Decoder> decoder_;
 };
+
+/// The same from an empty cache, one id at a time.
+inline std::vector<float> last_logits_one_by_one(Runner& runner, std::span<const int32_t> ids) {
+  EXPECT_TRUE(runner.decoder().truncate(0));
+  std::vector<float> last;
+  for (const int32_t& id : ids) {
+    const auto row = runner.decoder().forward({&id, 1});
+    EXPECT_TRUE(row) << (row ? "" : row.error().message);
+    if (row) last.assign(row->begin(), row->end());
+  }
+  return last;
+}
+
+/// Bits, since -0 == +0 and NaN != NaN.
+inline bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
 
 inline int32_t argmax(std::span<const float> row) {
   return static_cast<int32_t>(std::max_element(row.begin(), row.end()) - row.begin());

@@ -85,6 +85,33 @@ TEST_P(RealModels, GreedyIdsMatchTransformers) {
   }
 }
 
+// The promise of core/doc/numerics.md on real weights: backends, threads and batch splits change no bit.
+TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
+  const std::vector<std::string> backends = canonical_backends();
+  ASSERT_GE(backends.size(), 2u);
+  for (const plumb_format activations : {PLUMB_ACT_Q8, PLUMB_F32}) {
+    std::vector<std::vector<float>> expected;
+    for (const std::string& backend : backends) {
+      for (const uint32_t n_threads : {1u, 2u}) {
+        const auto whole = runner({.backend = backend, .activations = activations, .n_threads = n_threads});
+        const auto chunks =
+            runner({.backend = backend, .activations = activations, .n_threads = n_threads, .chunk_rows = 7});
+        ASSERT_TRUE(whole != nullptr && chunks != nullptr);
+        size_t at = 0;
+        for (const GoldenCase& one : cases()) {
+          std::vector<float> row = whole->last_logits(one.ids);
+          if (expected.size() == at) expected.push_back(row);
+          const std::string where = backend + " " + one.name + ", threads " + std::to_string(n_threads);
+          EXPECT_TRUE(same_bits(row, expected[at])) << where << ": in one call";
+          EXPECT_TRUE(same_bits(chunks->last_logits(one.ids), expected[at])) << where << ": in chunks of 7";
+          EXPECT_TRUE(same_bits(last_logits_one_by_one(*whole, one.ids), expected[at])) << where << ": one by one";
+          ++at;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Golden, RealModels,
                          testing::Values("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b"), [](const auto& one) {
                            std::string name = one.param;

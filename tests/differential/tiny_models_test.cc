@@ -59,14 +59,72 @@ TEST_P(TinyModels, TokenByTokenAndInChunksEqualsOnePass) {
   for (const GoldenCase& one : cases()) {
     const std::vector<float> expected = whole->last_logits(one.ids);
     EXPECT_EQ(chunks->last_logits(one.ids), expected) << one.name;
-    ASSERT_TRUE(chunks->decoder().truncate(0));
-    std::vector<float> last;
-    for (const int32_t& id : one.ids) {
-      const auto row = chunks->decoder().forward({&id, 1});
-      ASSERT_TRUE(row) << row.error().message;
-      last.assign(row->begin(), row->end());
+    EXPECT_EQ(last_logits_one_by_one(*chunks, one.ids), expected) << one.name;
+  }
+}
+
+// The oracle of every canonical backend is the first of them, at one thread and in one pass.
+TEST_P(TinyModels, CanonicalBackendsGiveEqualBits) {
+  const std::vector<std::string> backends = canonical_backends();
+  ASSERT_GE(backends.size(), 1u);
+  for (const plumb_format activations : {PLUMB_ACT_Q8, PLUMB_F32}) {
+    const auto oracle = runner({.backend = backends.front(), .activations = activations});
+    ASSERT_NE(oracle, nullptr);
+    for (const std::string& backend : backends) {
+      const auto two_threads = runner({.backend = backend, .activations = activations, .n_threads = 2});
+      const auto chunks = runner({.backend = backend, .activations = activations, .n_threads = 3, .chunk_rows = 7});
+      ASSERT_TRUE(two_threads != nullptr && chunks != nullptr);
+      for (const GoldenCase& one : cases()) {
+        const std::vector<float> expected = oracle->all_logits(one.ids);
+        const auto expected_last = std::span(expected).last(oracle->decoder().hyper_parameters().n_vocab);
+        EXPECT_TRUE(same_bits(two_threads->all_logits(one.ids), expected)) << backend << " " << one.name;
+        EXPECT_TRUE(same_bits(chunks->all_logits(one.ids), expected)) << backend << " " << one.name;
+        EXPECT_TRUE(same_bits(last_logits_one_by_one(*two_threads, one.ids), expected_last)) << backend << " " << one.name;
+      }
     }
-    EXPECT_EQ(last, expected) << one.name;
+  }
+}
+
+// An op on another backend of the same class changes no bit; the host makes and counts the copies.
+TEST_P(TinyModels, OverridesOfOneClassChangeNothing) {
+  const std::vector<std::string> backends = canonical_backends();
+  ASSERT_GE(backends.size(), 1u);
+  const auto plain = runner({.backend = backends.back(), .activations = PLUMB_ACT_Q8});
+  const auto mixed = runner({.backend = backends.back(),
+                             .activations = PLUMB_ACT_Q8,
+                             .n_threads = 2,
+                             .overrides = {{"attn_q_rope", backends.front()},
+                                           {"attend", backends.front()},
+                                           {"ffn_down", backends.front()},
+                                           {"output", backends.front()}}});
+  ASSERT_TRUE(plain != nullptr && mixed != nullptr);
+  for (const GoldenCase& one : cases()) {
+    EXPECT_TRUE(same_bits(mixed->all_logits(one.ids), plain->all_logits(one.ids))) << one.name;
+  }
+  EXPECT_EQ(plain->decoder().counters().n_copies, 0u);
+  EXPECT_GT(mixed->decoder().counters().n_copies, 0u);
+}
+
+class CountingTap : public TapSink {
+ public:
+  bool wants(std::string_view, int32_t) override { return true; }
+  void give(const Tap& tap, std::span<const float> values) override {
+    ++n_given;
+    EXPECT_EQ(values.size(), size_t{tap.n_rows} * tap.width) << tap.op;
+  }
+  size_t n_given = 0;
+};
+
+TEST_P(TinyModels, TapsChangeNothing) {
+  const auto tapped = runner({.backend = canonical_backends().back(), .activations = PLUMB_ACT_Q8, .n_threads = 2});
+  ASSERT_NE(tapped, nullptr);
+  for (const GoldenCase& one : cases()) {
+    const std::vector<float> without = tapped->last_logits(one.ids);
+    CountingTap tap;
+    tapped->decoder().set_tap(&tap);
+    EXPECT_TRUE(same_bits(tapped->last_logits(one.ids), without)) << one.name;
+    tapped->decoder().set_tap(nullptr);
+    EXPECT_GT(tap.n_given, 10u);
   }
 }
 

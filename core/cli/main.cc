@@ -1,0 +1,40 @@
+// plumb: runs small language models from parts loaded at run time, and proves what a swap changed.
+#include <cstdio>
+
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+
+int main(int argc, char** argv) {
+  using namespace plumbline::cli;
+  CLI::App app("Runs small language models from parts loaded at run time.", "plumb");
+  app.set_version_flag("--version", "plumb " PLUMB_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  plumb run -p \"Where is Paris?\"\n"
+      "  plumb run qwen2.5-coder -p \"Write a loop in C\" --set generation.max_tokens=64\n"
+      "  plumb plugins list\n"
+      "Each verb explains itself: plumb run --help. Data goes to stdout, everything else to stderr.\n"
+      "Exit codes: 0 done, 1 a difference or a failed check, 2 usage or config, 3 nothing was compared or tested,\n"
+      "4 a model or data file, 5 a plugin, 130 cancelled.");
+  int exit = kDone;
+  add_run(app, exit);
+  add_tokenize(app, exit);
+  add_render(app, exit);
+  add_logits(app, exit);
+  add_sample(app, exit);
+  add_bench(app, exit);
+  add_plugins(app, exit);
+  add_model(app, exit);
+  add_config(app, exit);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // 0: help or version was asked for and is printed here.
+    return app.exit(error) == 0 ? kDone : kUsage;
+  } catch (const Failure& failure) {
+    note("plumb: error: " + failure.error.message);
+    return failure.exit;
+  }
+  return exit;
+}

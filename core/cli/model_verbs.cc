@@ -1,0 +1,194 @@
+// model list, pull, inspect; and the way from a config's source to a file.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "core/base/sha256.h"
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+#include "core/host/model_store.h"
+#include "plumb/sdk/abi.h"
+#include "plumb/sdk/blocks.h"
+
+namespace plumbline::cli {
+namespace {
+
+using pipeline::OrderedJson;
+using Clock = std::chrono::steady_clock;
+
+struct ModelOptions {
+  std::string name;
+  std::vector<std::string> paths;
+  bool json = false;
+};
+
+ModelStore store() { return ModelStore(value_or_stop(default_model_folder(), kModelFile)); }
+
+// The recipe of a name in the first catalogue that has it.
+ModelRecipe recipe_of(Host& host, const std::string& name) {
+  std::optional<Error> missing;
+  for (const auto& source : host.find_all<plumb_model_source>()) {
+    auto recipe = find_recipe(*source.table, name);
+    if (recipe) return *std::move(recipe);
+    if (recipe.error().code != PLUMB_NOT_FOUND) stop(kPlugin, recipe.error());
+    if (!missing) missing = recipe.error();
+  }
+  stop(kModelFile, missing ? *missing : Error{PLUMB_NOT_FOUND, "no plugin knows models by name"});
+}
+
+std::string_view step_name(PullProgress::Step step) {
+  switch (step) {
+    case PullProgress::Step::kWaiting: return "waiting for another pull of";
+    case PullProgress::Step::kDownloading: return "downloading";
+    case PullProgress::Step::kUnpacking: return "unpacking";
+    case PullProgress::Step::kChecking: return "checking";
+  }
+  return "";
+}
+
+// One line for each step, renewed no more than once a second.
+class ProgressLine {
+ public:
+  void operator()(const PullProgress& progress) {
+    const std::string what = std::string(step_name(progress.step)) + " " + std::string(progress.what);
+    const Clock::time_point now = Clock::now();
+    if (what == what_ && now - shown_ < std::chrono::seconds(1)) return;
+    what_ = what;
+    shown_ = now;
+    char line[300];
+    if (progress.total_bytes > 0) {
+      std::snprintf(line, sizeof line, "%s: %.0f of %.0f MB", what.c_str(), progress.done_bytes / 1e6,
+                    progress.total_bytes / 1e6);
+    } else {
+      std::snprintf(line, sizeof line, "%s: %.0f MB", what.c_str(), progress.done_bytes / 1e6);
+    }
+    note(line);
+  }
+
+ private:
+  std::string what_;
+  Clock::time_point shown_;
+};
+
+int list(const ModelOptions& options) {
+  Host host = make_host(options.paths);
+  const ModelStore models = store();
+  OrderedJson rows = OrderedJson::array();
+  for (const auto& source : host.find_all<plumb_model_source>()) {
+    for (const ModelRecipe& recipe : value_or_stop(all_recipes(*source.table), kPlugin)) {
+      const std::optional<std::string> path = models.find(recipe);
+      if (options.json) {
+        rows.push_back({{"name", recipe.name}, {"bytes", recipe.bytes}, {"sha256", recipe.sha256},
+                        {"source", source.id}, {"license", recipe.license}, {"description", recipe.description},
+                        {"path", path ? OrderedJson(*path) : OrderedJson()}});
+        continue;
+      }
+      char line[400];
+      std::snprintf(line, sizeof line, "%-20s %4.0f MB  %-8s  %s\n", recipe.name.c_str(), recipe.bytes / 1e6,
+                    path ? "here" : "to pull", recipe.description.c_str());
+      print(line);
+    }
+  }
+  if (options.json) print_json(rows);
+  return kDone;
+}
+
+int pull(const ModelOptions& options) {
+  Host host = make_host(options.paths);
+  const ModelRecipe recipe = recipe_of(host, options.name);
+  const std::atomic<bool>& interrupted = catch_interrupt();
+  PullOptions pull_options;
+  pull_options.on_progress = ProgressLine();
+  pull_options.cancelled = [&] { return interrupted.load(std::memory_order_relaxed); };
+  print(value_or_stop(store().pull(recipe, pull_options), kModelFile) + "\n");
+  return kDone;
+}
+
+std::string format_name(plumb_format format) {
+  const FormatInfo* known = find_format(format);
+  return known == nullptr ? std::to_string(format) : std::string(known->name);
+}
+
+int inspect(const ModelOptions& options) {
+  Host host = make_host(options.paths);
+  std::error_code ignored;
+  std::string path = options.name;
+  if (!std::filesystem::exists(path, ignored)) {
+    const ModelRecipe recipe = recipe_of(host, options.name);
+    const std::optional<std::string> found = store().find(recipe);
+    if (!found) stop(kModelFile, {PLUMB_NOT_FOUND, options.name + " is not here yet: plumb model pull " + options.name});
+    path = *found;
+  }
+  config::PipelineConfig config;
+  config.model.loader = config::kAuto;
+  const auto opened = value_or_stop(pipeline::Pipeline::open(config, host, path), kModelFile);
+  const model::ModelFile& file = opened->file();
+
+  OrderedJson json{{"path", path}, {"loader", opened->loader_id()}};
+  const auto hyper = file.hyper_parameters_json();
+  json["hyper_parameters"] = hyper ? OrderedJson::parse(*hyper, nullptr, false) : OrderedJson(hyper.error().message);
+  std::vector<const model::ModelFile::Entry*> entries;
+  for (const auto& [name, entry] : file.tensors()) entries.push_back(&entry);
+  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->index < b->index; });
+  OrderedJson tensors = OrderedJson::array();
+  for (const auto* entry : entries) {
+    OrderedJson dims = OrderedJson::array();
+    for (uint32_t i = 0; i < entry->tensor.rank && i < 4; ++i) dims.push_back(entry->tensor.dims[i]);
+    tensors.push_back({{"name", to_string(entry->tensor.name)}, {"format", format_name(entry->tensor.format)},
+                       {"dims", dims}, {"bytes", entry->tensor.data.bytes}});
+  }
+  if (options.json) {
+    json["tensors"] = tensors;
+    print_json(json);
+    return kDone;
+  }
+  print_json(json);
+  for (const OrderedJson& tensor : tensors) {
+    char line[300];
+    std::snprintf(line, sizeof line, "%-40s %-5s %-18s %12llu bytes\n", tensor["name"].get<std::string>().c_str(),
+                  tensor["format"].get<std::string>().c_str(), tensor["dims"].dump().c_str(),
+                  static_cast<unsigned long long>(tensor["bytes"].get<uint64_t>()));
+    print(line);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+std::string resolve_model(const config::ModelSource& source, Host& host) {
+  if (!source.package.empty()) {
+    const ModelRecipe recipe = recipe_of(host, source.package);
+    if (const std::optional<std::string> path = store().find(recipe)) return *path;
+    stop(kModelFile, {PLUMB_NOT_FOUND, "model " + source.package + " is not here yet: plumb model pull " + source.package});
+  }
+  if (!source.sha256.empty()) {
+    const std::string found = value_or_stop(sha256_of_file(source.path), kModelFile);
+    if (found != source.sha256) {
+      stop(kModelFile, {PLUMB_CORRUPT, source.path + ": sha256 is " + found + ", the config expects " + source.sha256});
+    }
+  }
+  return source.path;
+}
+
+void add_model(CLI::App& app, int& exit) {
+  auto options = std::make_shared<ModelOptions>();
+  CLI::App* verb = app.add_subcommand("model", "Models by name: pinned, downloaded, checked");
+  verb->require_subcommand(1);
+  const auto add = [&](const char* name, const char* doc, auto body, bool has_name) {
+    CLI::App* sub = verb->add_subcommand(name, doc);
+    if (has_name) sub->add_option("MODEL", options->name, "A model's name")->required();
+    sub->add_option("--plugin-path", options->paths, "A library or folder to search first; may be repeated")
+        ->allow_extra_args(false);
+    sub->add_flag("--json", options->json, "As JSON");
+    sub->callback([options, &exit, body] { exit = body(*options); });
+    return sub;
+  };
+  add("list", "Models that can be pulled, and which are here", list, false)->footer("Example:\n  plumb model list");
+  add("pull", "Download a model and check it; prints its path", pull, true)
+      ->footer("Example:\n  plumb model pull smollm2-135m");
+  add("inspect", "Hyper-parameters and tensors of a model (a name, or a file)", inspect, true)
+      ->footer("Example:\n  plumb model inspect gemma3-270m\n  plumb model inspect model.gguf --json");
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,199 @@
+// logits, sample: the model alone, and the sampler alone.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "core/base/npy.h"
+#include "core/base/os/durable.h"
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+
+namespace plumbline::cli {
+namespace {
+
+using pipeline::OrderedJson;
+
+// ---- logits ------------------------------------------------------------------------------------------
+
+struct LogitsOptions {
+  PipelineOptions pipeline;
+  std::string prompt;
+  std::string ids;
+  std::string out;
+  bool all = false;
+  bool json = false;
+  uint32_t top = 20;
+};
+
+std::vector<int32_t> parse_ids(const std::string& text) {
+  std::vector<int32_t> ids;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    int32_t id = 0;
+    const auto [next, code] = std::from_chars(at, end, id);
+    if (code != std::errc() || (next != end && *next != ',')) {
+      stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--ids: expected whole numbers between commas, found \"" + text + "\""});
+    }
+    ids.push_back(id);
+    at = next == end ? end : next + 1;
+  }
+  return ids;
+}
+
+OrderedJson top_logits(std::span<const float> logits, uint32_t n, const pipeline::Tokenizer* tokenizer) {
+  std::vector<int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t kept = std::min<size_t>(n, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(), [&](int32_t a, int32_t b) {
+    const float la = logits[static_cast<size_t>(a)], lb = logits[static_cast<size_t>(b)];
+    return la != lb ? la > lb : a < b;
+  });
+  OrderedJson rows = OrderedJson::array();
+  for (size_t i = 0; i < kept; ++i) {
+    OrderedJson row{{"id", order[i]}, {"logit", logits[static_cast<size_t>(order[i])]}};
+    if (tokenizer != nullptr) {
+      if (const auto piece = tokenizer->piece(order[i], false)) row["piece"] = std::string(*piece);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+int logits(LogitsOptions& options) {
+  Session session(options.pipeline);
+  pipeline::Pipeline& pipeline = session.pipeline();
+  std::vector<int32_t> ids;
+  if (!options.ids.empty()) {
+    ids = parse_ids(options.ids);
+  } else {
+    const std::string prompt = options.prompt.empty() ? read_all("-") : options.prompt;
+    ids = value_or_stop(pipeline.encode_prompt(prompt), kModelFile).ids;
+  }
+  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
+  std::vector<float> values;
+  if (options.all) {
+    values.reserve(ids.size() * decoder.hyper_parameters().n_vocab);
+    value_or_stop(decoder.forward_all(ids, [&](uint32_t, std::span<const float> row) {
+                    values.insert(values.end(), row.begin(), row.end());
+                  }),
+                  kModelFile);
+  } else {
+    const auto row = value_or_stop(decoder.forward(ids), kModelFile);
+    values.assign(row.begin(), row.end());
+  }
+  const uint64_t n_vocab = decoder.hyper_parameters().n_vocab;
+  if (options.json) {
+    const auto tokenizer = pipeline.tokenizer();
+    const std::span<const float> last = std::span<const float>(values).last(n_vocab);
+    print_json({{"ids", ids}, {"top", top_logits(last, options.top, tokenizer ? *tokenizer : nullptr)}});
+    return kDone;
+  }
+  const std::vector<uint64_t> shape =
+      options.all ? std::vector<uint64_t>{ids.size(), n_vocab} : std::vector<uint64_t>{n_vocab};
+  const std::string file = npy_bytes(shape, values);
+  if (options.out.empty()) {
+    print(file);
+  } else {
+    value_or_stop(os::write_file(options.out, file), kModelFile);
+  }
+  return kDone;
+}
+
+// ---- sample ------------------------------------------------------------------------------------------
+
+struct SampleOptions {
+  PipelineOptions pipeline;
+  std::string logits_file;
+  uint32_t n_draws = 1;
+  bool json = false;
+};
+
+// Probabilities of the candidates that are left, for the reader's eye: the draw has its own arithmetic.
+OrderedJson kept_set(const plumb_candidates& candidates) {
+  float largest = -INFINITY;
+  for (uint32_t i = 0; i < candidates.n; ++i) largest = std::max(largest, candidates.logits[i]);
+  double sum = 0;
+  for (uint32_t i = 0; i < candidates.n; ++i) sum += std::exp(static_cast<double>(candidates.logits[i] - largest));
+  OrderedJson kept = OrderedJson::array();
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    const double weight = std::exp(static_cast<double>(candidates.logits[i] - largest));
+    kept.push_back({{"id", candidates.ids[i]}, {"logit", candidates.logits[i]}, {"probability", weight / sum}});
+  }
+  return kept;
+}
+
+int sample(SampleOptions& options) {
+  Session session(options.pipeline);
+  const NpyArray array = value_or_stop(parse_npy(read_all(options.logits_file)), kModelFile);
+  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty()) {
+    stop(kModelFile, {PLUMB_CORRUPT, options.logits_file + ": expected logits of shape [V] or [T,V]"});
+  }
+  const uint64_t n_vocab = array.shape.back();
+  const uint64_t n_rows = array.values.size() / n_vocab;
+  pipeline::SamplerChain chain = value_or_stop(
+      pipeline::make_sampler(session.config().config.sampling, session.host(), static_cast<uint32_t>(n_vocab)), kPlugin);
+  const std::vector<uint64_t> no_control((n_vocab + 63) / 64, 0);
+  std::vector<int32_t> picked;
+  for (uint64_t draw = 0; draw < options.n_draws; ++draw) {
+    plumb_sample_context context{};
+    context.seed = session.config().config.sampling.seed;
+    context.step = draw;
+    context.generated_ids = picked.data();
+    context.n_generated_ids = picked.size();
+    context.control_bits = no_control.data();
+    const uint64_t row = std::min(draw, n_rows - 1);
+    const pipeline::Pick pick =
+        value_or_stop(chain.pick({array.values.data() + row * n_vocab, n_vocab}, context), kModelFile);
+    picked.push_back(pick.id);
+    if (options.json) {
+      OrderedJson line{{"draw", draw}, {"id", pick.id}, {"n_kept", pick.n_kept}};
+      line["probability"] = std::isnan(pick.probability) ? OrderedJson() : OrderedJson(pick.probability);
+      line["coin"] = std::isnan(pick.coin) ? OrderedJson() : OrderedJson(pick.coin);
+      line["kept"] = kept_set(chain.candidates());
+      print(line.dump() + "\n");
+    } else {
+      char line[160];
+      std::snprintf(line, sizeof line, "draw %llu: id %d of %u kept, probability %.6g, coin %.9g\n",
+                    static_cast<unsigned long long>(draw), pick.id, pick.n_kept, pick.probability, pick.coin);
+      print(line);
+    }
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_logits(CLI::App& app, int& exit) {
+  auto options = std::make_shared<LogitsOptions>();
+  CLI::App* verb = app.add_subcommand("logits", "Logits after a prompt, as a NumPy file or the top of the list");
+  options->pipeline.add_to(*verb);
+  auto* prompt = verb->add_option("-p,--prompt", options->prompt, "Raw text (no template); without it: stdin");
+  verb->add_option("--ids", options->ids, "Token ids instead of text: 1,2,3")->excludes(prompt);
+  verb->add_flag("--all", options->all, "f32[T,V] of every position instead of f32[V] of the last");
+  verb->add_option("-o,--out", options->out, "Write the .npy here instead of to stdout");
+  verb->add_flag("--json", options->json, "The largest logits of the last position as JSON");
+  verb->add_option("--top", options->top, "How many of them")->capture_default_str();
+  verb->footer(
+      "Examples:\n"
+      "  plumb logits -p \"The capital of France is\" --json\n"
+      "  plumb logits gemma3 --ids 2,818,5279 --all -o rows.npy");
+  verb->callback([options, &exit] { exit = logits(*options); });
+}
+
+void add_sample(CLI::App& app, int& exit) {
+  auto options = std::make_shared<SampleOptions>();
+  CLI::App* verb = app.add_subcommand("sample", "Run the sampler stages alone on logits from a file");
+  options->pipeline.add_to(*verb);
+  verb->add_option("--logits", options->logits_file, "NumPy file of f32[V], or f32[T,V]: one row a draw")->required();
+  verb->add_option("--draws", options->n_draws, "How many draws, at steps 0, 1, ...")->capture_default_str();
+  verb->add_flag("--json", options->json, "One JSON line a draw, with the kept set");
+  verb->footer(
+      "Example:\n"
+      "  plumb sample --logits row.npy --draws 5 --json --set 'sampling.stages=[temperature: {t: 0.7}, gumbel]'");
+  verb->callback([options, &exit] { exit = sample(*options); });
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,131 @@
+// run: one generation, streamed.
+#include <ctime>
+#include <memory>
+
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+
+namespace plumbline::cli {
+namespace {
+
+using pipeline::OrderedJson;
+
+struct RunOptions {
+  PipelineOptions pipeline;
+  std::string prompt;
+  std::string messages_file;
+  bool raw = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+OrderedJson read_messages(const RunOptions& options) {
+  if (options.messages_file.empty()) return {{{"role", "user"}, {"content", options.prompt}}};
+  OrderedJson messages = OrderedJson::parse(read_all(options.messages_file), nullptr, false);
+  if (messages.is_discarded()) {
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, options.messages_file + ": expected JSON: an array of messages"});
+  }
+  return messages;
+}
+
+std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline) {
+  if (options.raw) return options.prompt;
+  if (!pipeline.has_chat_template() && options.messages_file.empty()) {
+    note("the model has no chat template: the prompt is used as it is");
+    return options.prompt;
+  }
+  return value_or_stop(pipeline.render(read_messages(options), true, std::time(nullptr)), kModelFile);
+}
+
+// The payload of --json. What can be reproduced bit for bit is apart from what cannot.
+OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt_ids,
+                   const pipeline::Generation& generation, Session& session) {
+  pipeline::Pipeline& pipeline = session.pipeline();
+  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
+  OrderedJson backends = OrderedJson::array();
+  for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
+  const size_t n_decoded = generation.ids.empty() ? 0 : generation.ids.size() - 1;
+  return {{"text", generation.text},
+          {"prompt", prompt},
+          {"prompt_ids", prompt_ids},
+          {"ids", generation.ids},
+          {"stop_reason", pipeline::stop_reason_name(generation.stop_reason)},
+          {"diagnostics",
+           {{"stable",
+             {{"model", decoder.hyper_parameters().name},
+              {"architecture", decoder.hyper_parameters().architecture},
+              {"loader", pipeline.loader_id()},
+              {"tokenizer", value_or_stop(pipeline.tokenizer(), kModelFile)->id()},
+              {"backends", backends},
+              {"seed", pipeline.config().sampling.seed},
+              {"context_rows", decoder.capacity_rows()},
+              {"used_rows", decoder.n_past()},
+              {"kv_bytes", decoder.kv_bytes_per_row() * decoder.n_past()},
+              {"backend_copies", decoder.counters().n_copies}}},
+            {"volatile",
+             {{"threads", pipeline.threads().n_threads()},
+              {"prefill_s", generation.prefill_s},
+              {"time_to_first_token_s", generation.time_to_first_token_s},
+              {"decode_s", generation.decode_s},
+              {"decode_tokens_per_s", generation.decode_s > 0 ? n_decoded / generation.decode_s : 0.0}}}}}};
+}
+
+void summary(size_t n_prompt, const pipeline::Generation& generation) {
+  char line[200];
+  const double prefill = generation.prefill_s > 0 ? n_prompt / generation.prefill_s : 0;
+  const size_t n_decoded = generation.ids.empty() ? 0 : generation.ids.size() - 1;
+  const double decode = generation.decode_s > 0 ? n_decoded / generation.decode_s : 0;
+  std::snprintf(line, sizeof line, "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]", n_prompt,
+                prefill, generation.ids.size(), decode, std::string(stop_reason_name(generation.stop_reason)).c_str());
+  note(line);
+}
+
+int run(RunOptions& options) {
+  Session session(options.pipeline);
+  const std::atomic<bool>& interrupted = catch_interrupt();
+  pipeline::Pipeline& pipeline = session.pipeline();
+  if (options.prompt.empty() && options.messages_file.empty()) options.prompt = read_all("-");
+  const std::string prompt = prompt_bytes(options, pipeline);
+  const pipeline::Encoding encoding = value_or_stop(pipeline.encode_prompt(prompt), kModelFile);
+  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
+  pipeline::SamplerChain sampler = value_or_stop(pipeline.sampler(), kPlugin);
+
+  pipeline::GenerationRequest request;
+  request.prompt_ids = encoding.ids;
+  request.max_tokens = pipeline.config().generation.max_tokens;
+  request.stops = pipeline.config().generation.stop;
+  request.seed = pipeline.config().sampling.seed;
+  request.cancel = &interrupted;
+  if (!options.json) request.on_text = [](std::string_view text) { print(text); };
+  const pipeline::Generation generation = value_or_stop(
+      generate(decoder, sampler, *value_or_stop(pipeline.tokenizer(), kModelFile), request), kModelFile);
+  if (options.json) {
+    print_json(report(prompt, encoding.ids, generation, session));
+  } else {
+    print("\n");
+    if (!options.quiet) summary(encoding.ids.size(), generation);
+  }
+  return generation.stop_reason == pipeline::StopReason::kCancelled ? kInterrupted : kDone;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = app.add_subcommand("run", "Generate a continuation or an answer, streamed to stdout");
+  options->pipeline.add_to(*verb);
+  auto* prompt = verb->add_option("-p,--prompt", options->prompt, "The prompt; without it and --messages: stdin");
+  verb->add_option("--messages", options->messages_file, "A JSON file with messages: [{\"role\", \"content\"}]; - is stdin")
+      ->excludes(prompt);
+  verb->add_flag("--raw", options->raw, "Take the prompt as it is, without the chat template");
+  verb->add_flag("--json", options->json, "Print text, ids and diagnostics as JSON when done");
+  verb->add_flag("-q,--quiet", options->quiet, "No summary on stderr");
+  verb->footer(
+      "Examples:\n"
+      "  plumb run -p \"Why is the sky blue?\"\n"
+      "  plumb run gemma3 --raw -p \"The capital of France is\" --set sampling.profile=diff-greedy\n"
+      "  plumb run --messages talk.json --json");
+  verb->callback([options, &exit] { exit = run(*options); });
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,102 @@
+#include "core/cli/session.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "core/base/os/paths.h"
+
+namespace plumbline::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::atomic<bool> interrupted{false};
+
+void on_interrupt(int) {
+  interrupted.store(true, std::memory_order_relaxed);
+  std::signal(SIGINT, SIG_DFL);
+}
+
+}  // namespace
+
+void stop(int exit, Error error) { throw Failure{exit, std::move(error)}; }
+
+void PipelineOptions::add_to(CLI::App& verb) {
+  verb.add_option("CONFIG", config, "Pipeline config: a file, or the name of a shipped one (smollm2, gemma3, ...)")
+      ->capture_default_str();
+  verb.add_option("--set", overrides, "Override one value: --set sampling.seed=3; may be repeated")
+      ->allow_extra_args(false);
+}
+
+std::string shipped_configs() {
+  return (fs::path(value_or_stop(os::executable_path(), kUsage)).parent_path() / "../share/plumbline/configs").lexically_normal().string();
+}
+
+std::string find_config(const std::string& name) {
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) return name;
+  const fs::path shipped = fs::path(shipped_configs()) / "pipelines" / (name + ".yaml");
+  if (name.find('/') == std::string::npos && fs::exists(shipped, ignored)) return shipped.string();
+  return name;  // its absence is load_config's to report
+}
+
+Host make_host(const std::vector<std::string>& paths) {
+  return value_or_stop(Host::create({.paths = paths}), kPlugin);
+}
+
+const config::ResolvedConfig& Session::config() {
+  if (!config_) {
+    config_ = value_or_stop(config::load_config({.file = find_config(options_.config),
+                                                 .overrides = options_.overrides,
+                                                 .preset_folders = {shipped_configs() + "/presets"}}),
+                            kUsage);
+  }
+  return *config_;
+}
+
+Host& Session::host() {
+  if (!host_) host_ = make_host(config().config.plugins.paths);
+  return *host_;
+}
+
+pipeline::Pipeline& Session::pipeline() {
+  if (pipeline_ == nullptr) {
+    const std::string path = resolve_model(config().config.model.source, host());
+    pipeline_ = value_or_stop(pipeline::Pipeline::open(config().config, host(), path), kModelFile);
+  }
+  return *pipeline_;
+}
+
+void print(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    stop(kModelFile, {PLUMB_NOT_FOUND, "cannot write to stdout"});
+  }
+}
+
+void print_json(const pipeline::OrderedJson& json) {
+  print(json.dump(2, ' ', false, pipeline::OrderedJson::error_handler_t::replace) + "\n");
+}
+
+void note(std::string_view line) {
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
+std::string read_all(const std::string& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) stop(kModelFile, {PLUMB_NOT_FOUND, path + ": cannot be read"});
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::atomic<bool>& catch_interrupt() {
+  std::signal(SIGINT, on_interrupt);
+  return interrupted;
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,99 @@
+// session.h: what the verbs share: options, exit codes, output, and the way from a config to its parts.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/config/load.h"
+#include "core/host/host.h"
+#include "core/pipeline/pipeline.h"
+#include "plumb/sdk/result.h"
+
+namespace plumbline::cli {
+
+// Exit codes of every verb.
+enum Exit : int {
+  kDone = 0,
+  kDifference = 1,  // or a failed check
+  kUsage = 2,       // or the config
+  kNothingDone = 3,
+  kModelFile = 4,  // or another data file
+  kPlugin = 5,
+  kInterrupted = 130,
+};
+
+/// An error and the exit code that it leads to.
+struct Failure {
+  int exit;
+  Error error;
+};
+
+/// Ends the verb with the error; main prints it. Thrown only inside core/cli, where CLI11 throws too.
+[[noreturn]] void stop(int exit, Error error);
+
+/// The value, or the end of the verb. exit: for errors that are not the caller's or the config's.
+template <typename T>
+T value_or_stop(Result<T> result, int exit) {
+  if (!result) {
+    const bool is_usage = result.error().code == PLUMB_INVALID_ARGUMENT || result.error().code == PLUMB_INVALID_CONFIG;
+    stop(result.error().code == PLUMB_CANCELLED ? kInterrupted : is_usage ? kUsage : exit, std::move(result).error());
+  }
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+/// Options that every verb with a pipeline has.
+struct PipelineOptions {
+  std::string config = "default";
+  std::vector<std::string> overrides;
+
+  /// Adds CONFIG and --set to a verb.
+  void add_to(CLI::App& verb);
+};
+
+/// From a config to its parts, made when they are asked for. Every failure ends the verb with the right exit code.
+class Session {
+ public:
+  explicit Session(PipelineOptions options) : options_(std::move(options)) {}
+
+  const config::ResolvedConfig& config();
+  Host& host();
+  pipeline::Pipeline& pipeline();
+
+ private:
+  PipelineOptions options_;
+  std::optional<config::ResolvedConfig> config_;
+  std::optional<Host> host_;
+  std::unique_ptr<pipeline::Pipeline> pipeline_;
+};
+
+/// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
+std::string resolve_model(const config::ModelSource& source, Host& host);
+
+/// A host without a config: PLUMB_PLUGIN_PATH, the user's folder, the install folder, and --plugin-path.
+Host make_host(const std::vector<std::string>& paths);
+
+/// A config file by path, or one that is shipped by its name ("smollm2").
+std::string find_config(const std::string& name);
+/// Folder with the shipped configs: ../share/plumbline/configs from the executable.
+std::string shipped_configs();
+
+/// Writes data to stdout; ends the verb quietly if the reader is gone.
+void print(std::string_view text);
+/// Indented, with text that is no UTF-8 made readable.
+void print_json(const pipeline::OrderedJson& json);
+/// One line on stderr for the person at the terminal.
+void note(std::string_view line);
+
+/// The whole of a file, or of stdin for "-".
+std::string read_all(const std::string& path);
+
+/// Set by Ctrl-C once catch_interrupt was called; a second Ctrl-C ends the process.
+const std::atomic<bool>& catch_interrupt();
+
+}  // namespace plumbline::cli

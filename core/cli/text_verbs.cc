@@ -1,0 +1,188 @@
+// tokenize, render: text in and out of ids and templates.
+#include <ctime>
+#include <memory>
+
+#include "core/base/os/mapped_file.h"
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+#include "plumb/sdk/utf8.h"
+
+namespace plumbline::cli {
+namespace {
+
+using pipeline::OrderedJson;
+
+// ---- tokenize ----------------------------------------------------------------------------------------
+
+struct TokenizeOptions {
+  PipelineOptions pipeline;
+  std::string from;
+  std::string text;
+  std::string special = "parse";
+  bool jsonl = false;
+  bool decode = false;
+  bool bos = false;
+};
+
+// Calls body(line number, line) for each line of stdin.
+template <typename Body>
+void for_each_line(const Body& body) {
+  const std::string input = read_all("-");
+  size_t number = 0;
+  for (size_t at = 0; at < input.size();) {
+    const size_t end = std::min(input.find('\n', at), input.size());
+    ++number;
+    if (end > at) body(number, std::string_view(input).substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+OrderedJson parse_line(size_t number, std::string_view line, const char* key) {
+  OrderedJson json = OrderedJson::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains(key)) {
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": expected a JSON object with the key " + key});
+  }
+  return json;
+}
+
+std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer, std::string_view text) {
+  const uint32_t special = options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
+  pipeline::Encoding encoding = value_or_stop(tokenizer.encode(text, special), kPlugin);
+  if (options.bos) pipeline::add_bos(tokenizer.info(), encoding);
+  OrderedJson spans = OrderedJson::array();
+  for (const plumb_span& span : encoding.spans) spans.push_back({span.begin, span.end});
+  return OrderedJson{{"ids", encoding.ids}, {"spans", spans}}.dump() + "\n";
+}
+
+std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number, const OrderedJson& json) {
+  const OrderedJson& ids = json["ids"];
+  std::vector<int32_t> numbers;
+  for (const OrderedJson& id : ids) {
+    if (!id.is_number_integer()) {
+      stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": ids: expected whole numbers"});
+    }
+    const auto wide = id.get<int64_t>();
+    numbers.push_back(wide < 0 || wide > INT32_MAX ? -1 : static_cast<int32_t>(wide));
+  }
+  const std::string bytes = value_or_stop(tokenizer.decode(numbers), kPlugin);
+  OrderedJson line{{"text", utf8::to_lossy(bytes)}};
+  if (!utf8::is_well_formed(bytes)) {
+    std::string hex;
+    for (const char byte : bytes) {
+      char two[3];
+      std::snprintf(two, sizeof two, "%02x", static_cast<unsigned char>(byte));
+      hex += two;
+    }
+    line["bytes_hex"] = hex;
+  }
+  return line.dump() + "\n";
+}
+
+int tokenize(TokenizeOptions& options) {
+  if (!options.from.empty()) {
+    options.pipeline.overrides.push_back("model.source.path=" + options.from);
+  }
+  Session session(options.pipeline);
+  const pipeline::Tokenizer& tokenizer = *value_or_stop(session.pipeline().tokenizer(), kModelFile);
+  if (options.decode) {
+    for_each_line([&](size_t number, std::string_view line) {
+      print(decode_line(tokenizer, number, parse_line(number, line, "ids")));
+    });
+  } else if (options.jsonl) {
+    for_each_line([&](size_t number, std::string_view line) {
+      const OrderedJson json = parse_line(number, line, "text");
+      if (!json["text"].is_string()) {
+        stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": text: expected a string"});
+      }
+      print(encode_line(options, tokenizer, json["text"].get_ref<const std::string&>()));
+    });
+  } else {
+    if (options.text.empty()) options.text = read_all("-");
+    print(encode_line(options, tokenizer, options.text));
+  }
+  return kDone;
+}
+
+// ---- render ------------------------------------------------------------------------------------------
+
+struct RenderOptions {
+  PipelineOptions pipeline;
+  std::string from;
+  std::string engine;
+  std::string undefined;
+  int64_t now_unix_s = -1;
+};
+
+// The template's text out of template.jinja or tokenizer_config.json.
+std::string template_source(const std::string& path) {
+  std::string text = read_all(path);
+  if (!path.ends_with(".json")) return text;
+  const OrderedJson json = OrderedJson::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("chat_template") || !json["chat_template"].is_string()) {
+    stop(kModelFile, {PLUMB_CORRUPT, path + ": expected a JSON object with the text chat_template"});
+  }
+  return json["chat_template"].get<std::string>();
+}
+
+int render(RenderOptions& options) {
+  if (!options.engine.empty()) options.pipeline.overrides.push_back("template.plugin=" + options.engine);
+  if (!options.undefined.empty()) options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
+  const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
+  OrderedJson context = OrderedJson::parse(read_all("-"), nullptr, false);
+  if (context.is_discarded()) stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin: expected the context as JSON"});
+  Session session(options.pipeline);
+  if (options.from.empty() || options.from.ends_with(".gguf")) {
+    print(value_or_stop(session.pipeline().render(std::move(context), true, now), kUsage));
+    return kDone;
+  }
+  // A template without a model: the context is taken as it is.
+  const config::TemplateConfig& wanted = session.config().config.chat_template;
+  const auto engine = value_or_stop(session.host().find<plumb_template_engine>({.pin = wanted.plugin}), kPlugin);
+  const auto compiled =
+      value_or_stop(pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host, template_source(options.from),
+                                                   wanted.undefined),
+                    kModelFile);
+  print(value_or_stop(compiled.render(context, now), kUsage));
+  return kDone;
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app, int& exit) {
+  auto options = std::make_shared<TokenizeOptions>();
+  CLI::App* verb = app.add_subcommand("tokenize", "Text to token ids with their byte spans, and back");
+  options->pipeline.add_to(*verb);
+  verb->add_option("--from", options->from, "A model file instead of the config's model");
+  verb->add_option("-p,--prompt", options->text, "The text; without it: stdin");
+  verb->add_flag("--jsonl", options->jsonl, "Lines {\"text\": ...} on stdin, lines {\"ids\", \"spans\"} on stdout");
+  verb->add_flag("--decode", options->decode, "Lines {\"ids\": [...]} on stdin, lines {\"text\"} on stdout");
+  verb->add_option("--special", options->special, "Literals of control tokens: their ids (parse) or plain text (off)")
+      ->check(CLI::IsMember({"parse", "off"}))
+      ->capture_default_str();
+  verb->add_flag("--bos", options->bos, "Add the beginning-of-sequence token where the model expects one");
+  verb->footer(
+      "Examples:\n"
+      "  plumb tokenize -p \"Hello world\"\n"
+      "  plumb tokenize qwen2.5-coder --jsonl --special off < texts.jsonl\n"
+      "  echo '{\"ids\": [504, 3575]}' | plumb tokenize --decode");
+  verb->callback([options, &exit] { exit = tokenize(*options); });
+}
+
+void add_render(CLI::App& app, int& exit) {
+  auto options = std::make_shared<RenderOptions>();
+  CLI::App* verb = app.add_subcommand("render", "Render a chat template: context JSON on stdin, bytes on stdout");
+  options->pipeline.add_to(*verb);
+  verb->add_option("--from", options->from,
+                   "template.jinja or tokenizer_config.json instead of the model's own template; the context is then "
+                   "taken exactly as it is");
+  verb->add_option("--engine", options->engine, "Template engine plugin (default: the config's)");
+  verb->add_option("--undefined", options->undefined, "Undefined variables: strict, semi_strict or hf");
+  verb->add_option("--now", options->now_unix_s, "The clock that the template sees, in seconds since 1970 (UTC)");
+  verb->footer(
+      "Examples:\n"
+      "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | plumb render\n"
+      "  plumb render --from chat.jinja --undefined hf < context.json");
+  verb->callback([options, &exit] { exit = render(*options); });
+}
+
+}  // namespace plumbline::cli

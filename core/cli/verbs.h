@@ -1,0 +1,18 @@
+// verbs.h: the verbs of `plumb`. Each adds its sub-command; the callback sets the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace plumbline::cli {
+
+void add_run(CLI::App& app, int& exit);
+void add_tokenize(CLI::App& app, int& exit);
+void add_render(CLI::App& app, int& exit);
+void add_logits(CLI::App& app, int& exit);
+void add_sample(CLI::App& app, int& exit);
+void add_bench(CLI::App& app, int& exit);
+void add_plugins(CLI::App& app, int& exit);
+void add_model(CLI::App& app, int& exit);
+void add_config(CLI::App& app, int& exit);
+
+}  // namespace plumbline::cli
