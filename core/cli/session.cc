@@ -41,7 +41,8 @@ std::string find_config(const std::string& name) {
   std::error_code ignored;
   if (fs::exists(name, ignored)) return name;
   const fs::path shipped = fs::path(shipped_configs()) / "pipelines" / (name + ".yaml");
-  if (name.find('/') == std::string::npos && fs::exists(shipped, ignored)) return shipped.string();
+  // Canonical, so that relative paths inside it are seen from where it really lies.
+  if (name.find('/') == std::string::npos && fs::exists(shipped, ignored)) return fs::canonical(shipped, ignored).string();
   return name;  // its absence is load_config's to report
 }
 
