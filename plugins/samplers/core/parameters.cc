@@ -70,14 +70,14 @@ Result<std::vector<int32_t>> Parameters::ids(const char* key, uint32_t n_vocab) 
   return ids;
 }
 
-Result<std::string> Parameters::word_or(const char* key,
-                                        std::initializer_list<std::string_view> words) {
+Result<std::string_view> Parameters::word_or(const char* key,
+                                             std::initializer_list<std::string_view> words) {
   known_.emplace_back(key);
   const auto at = object_.find(key);
-  if (at == object_.end()) return std::string(*words.begin());
-  if (at->is_string() &&
-      std::find(words.begin(), words.end(), at->get_ref<const std::string&>()) != words.end()) {
-    return at->get<std::string>();
+  if (at == object_.end()) return *words.begin();
+  if (at->is_string()) {
+    const auto* word = std::find(words.begin(), words.end(), at->get_ref<const std::string&>());
+    if (word != words.end()) return *word;
   }
   std::string expected;
   for (const std::string_view word : words)

@@ -21,8 +21,8 @@ class Parameters {
   Result<uint64_t> count(const char* key);
   /// A required array, not empty, of integers in [0, n_vocab).
   Result<std::vector<int32_t>> ids(const char* key, uint32_t n_vocab);
-  /// One of the words; the first if the key is absent.
-  Result<std::string> word_or(const char* key, std::initializer_list<std::string_view> words);
+  /// One of the words, which must outlive the answer; the first if the key is absent.
+  Result<std::string_view> word_or(const char* key, std::initializer_list<std::string_view> words);
 
   /// What was given and not asked for is a mistake.
   Result<void> finish() const;

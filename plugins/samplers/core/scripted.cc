@@ -33,7 +33,7 @@ class Scripted : public Stage {
 
 Created create(Parameters& parameters, uint32_t n_vocab) {
   PLUMB_ASSIGN(auto ids, parameters.ids("ids", n_vocab));
-  PLUMB_ASSIGN(const std::string then, parameters.word_or("then", {"end", "draw"}));
+  PLUMB_ASSIGN(const std::string_view then, parameters.word_or("then", {"end", "draw"}));
   return Created(std::make_unique<Scripted>(std::move(ids), then == "draw"));
 }
 
