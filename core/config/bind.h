@@ -1,8 +1,8 @@
 // bind.h: a complete, checked tree -> plain structs.
 #pragma once
 
-#include "core/config/pipeline_config.h"
 #include "core/config/config_tree.h"
+#include "core/config/pipeline_config.h"
 
 namespace plumbline::config {
 

@@ -89,11 +89,11 @@ class Checker {
       if (const Spec* child = spec.child(entry.key)) {
         check(entry.value, *child, path.empty() ? entry.key : path + "." + entry.key);
       } else {
-        Value key{.kind = Kind::kScalar, .text = entry.key};
         const auto names = spec.child_names();
-        problems_.add(entry.key_origin,
-                      "unknown key " + key.shown() + (path.empty() ? "" : " in " + path) +
-                          ", expected one of " + joined(names) + did_you_mean(entry.key, names));
+        problems_.add(entry.key_origin, "unknown key \"" + printable(entry.key) + "\"" +
+                                            (path.empty() ? "" : " in " + path) +
+                                            ", expected one of " + joined(names) +
+                                            did_you_mean(entry.key, names));
       }
     }
   }
@@ -174,9 +174,9 @@ class Checker {
 Value default_value(const Spec& spec) {
   static const auto source = std::make_shared<const std::string>("default");
   const Origin origin{source};
-  if (spec.fallback == "[]") return {.kind = Kind::kList, .origin = origin};
-  if (spec.fallback == "{}") return {.kind = Kind::kMap, .origin = origin};
-  return {.kind = Kind::kScalar, .text = std::string(spec.fallback), .origin = origin};
+  if (spec.fallback == "[]") return Value::make(Kind::kList, origin);
+  if (spec.fallback == "{}") return Value::make(Kind::kMap, origin);
+  return Value::make(Kind::kScalar, origin, spec.fallback);
 }
 
 void complete_at(Value& value, const Spec& spec, const std::string& path, Problems& problems) {
@@ -196,7 +196,7 @@ void complete_at(Value& value, const Spec& spec, const std::string& path, Proble
     if (Value* there = value.find(child.name)) {
       entry.value = std::move(*there);
     } else if (child.type == Type::kMap) {
-      entry.value = {.kind = Kind::kMap, .origin = value.origin};
+      entry.value = Value::make(Kind::kMap, value.origin);
     } else if (!child.fallback.empty()) {
       entry.value = default_value(child);
     } else {

@@ -1,8 +1,8 @@
 // check.h: a tree against the specification.
 #pragma once
 
-#include "core/config/spec.h"
 #include "core/config/config_tree.h"
+#include "core/config/spec.h"
 
 namespace plumbline::config {
 

@@ -38,6 +38,14 @@ std::string Origin::text() const {
   return preset.empty() ? place : "preset " + preset + " (" + place + ")";
 }
 
+Value Value::make(Kind kind, Origin origin, std::string_view text) {
+  Value value;
+  value.kind = kind;
+  value.text = text;
+  value.origin = std::move(origin);
+  return value;
+}
+
 const Value* Value::find(std::string_view key) const {
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [key](const Entry& entry) { return entry.key == key; });

@@ -33,11 +33,13 @@ struct Value {
   enum class Kind { kNull, kScalar, kList, kMap };
 
   Kind kind = Kind::kNull;
-  std::string text = {};  // kScalar
+  std::string text;  // kScalar
   bool is_quoted = false;  // kScalar: "5" in quotes is text, not a number
-  std::vector<Value> items = {};  // kList
-  std::vector<Entry> entries = {};  // kMap, in the order of the file, keys unique
-  Origin origin = {};
+  std::vector<Value> items;  // kList
+  std::vector<Entry> entries;  // kMap, in the order of the file, keys unique
+  Origin origin;
+
+  static Value make(Kind kind, Origin origin, std::string_view text = {});
 
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);

@@ -58,7 +58,7 @@ Result<Override> parse_override(const std::string& text) {
 Value nested(const std::vector<std::string>& path, Value value) {
   const Origin origin = value.origin;
   for (auto part = path.rbegin(); part != path.rend(); ++part) {
-    Value map{.kind = Value::Kind::kMap, .origin = origin};
+    Value map = Value::make(Value::Kind::kMap, origin);
     map.entries.push_back({*part, origin, std::move(value)});
     value = std::move(map);
   }
@@ -87,9 +87,8 @@ Result<void> replace_at(Value& tree, Override override) {
           return Error{PLUMB_INVALID_CONFIG, override.value.origin.text() + ": " + walked +
                                                  " is no list, which index " + part + " expects"};
         }
-        place->entries.push_back({part,
-                                  override.value.origin,
-                                  {.kind = Value::Kind::kMap, .origin = override.value.origin}});
+        place->entries.push_back(
+            {part, override.value.origin, Value::make(Value::Kind::kMap, override.value.origin)});
       }
       place = place->find(part);
     }
@@ -111,7 +110,7 @@ void add_layer(Value& tree, Value layer) {
 
 Result<void> apply_overrides(Value& tree, const std::vector<std::string>& overrides) {
   std::vector<Override> indexed;
-  Value layer{.kind = Value::Kind::kMap};
+  Value layer = Value::make(Value::Kind::kMap, {});
   for (const std::string& text : overrides) {
     PLUMB_ASSIGN(Override override, parse_override(text));
     if (has_index(override)) {

@@ -125,9 +125,7 @@ Result<Value> read_preset(const Value& profile, const std::vector<std::string>& 
 }
 
 Value default_scalar(std::string_view text) {
-  return {.kind = Value::Kind::kScalar,
-          .text = std::string(text),
-          .origin = {std::make_shared<const std::string>("default")}};
+  return Value::make(Value::Kind::kScalar, {std::make_shared<const std::string>("default")}, text);
 }
 
 /// Puts the profile's stages in the tree, and the draw that was chosen in the place of `draw`.

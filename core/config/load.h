@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/config/pipeline_config.h"
 #include "core/config/config_tree.h"
+#include "core/config/pipeline_config.h"
 
 namespace plumbline::config {
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/config/pipeline_config.h"
 #include "core/config/config_tree.h"
+#include "core/config/pipeline_config.h"
 
 namespace plumbline::config {
 

@@ -42,17 +42,15 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    add(Value{.kind = Value::Kind::kNull, .origin = origin(mark)}, anchor);
+    add(Value::make(Value::Kind::kNull, origin(mark)), anchor);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     if (tag != "!") refuse_tag(mark, tag);
-    add(Value{.kind = Value::Kind::kScalar,
-              .text = text,
-              .is_quoted = tag == "!",
-              .origin = origin(mark)},
-        anchor);
+    Value value = Value::make(Value::Kind::kScalar, origin(mark), text);
+    value.is_quoted = tag == "!";
+    add(std::move(value), anchor);
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -112,7 +110,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (!open_.empty() && open_.back().value.kind == Value::Kind::kMap && !open_.back().key) {
       throw Refusal{origin(mark), kBadKey};
     }
-    open_.push_back({Value{.kind = kind, .origin = origin(mark)}, anchor, n_nodes_});
+    open_.push_back({Value::make(kind, origin(mark)), anchor, n_nodes_});
     count(origin(mark), 1);
   }
 
