@@ -44,10 +44,11 @@ const OpKind* find_kind(uint32_t kind) {
 /// The record if it can be read: long enough, of a known kind, with a row.
 plumb_status check_record(const plumb_op& op, plumb_error* error) {
   if (!PLUMB_HAS(&op, plumb_op, as)) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "struct_bytes %u; expected at least %zu", op.struct_bytes,
-                 sizeof(plumb_op));
+    return failf(error, PLUMB_INVALID_ARGUMENT, "struct_bytes %u; expected at least %zu",
+                 op.struct_bytes, sizeof(plumb_op));
   }
-  if (find_kind(op.kind) == nullptr) return failf(error, PLUMB_UNSUPPORTED, "op kind %u is unknown", op.kind);
+  if (find_kind(op.kind) == nullptr)
+    return failf(error, PLUMB_UNSUPPORTED, "op kind %u is unknown", op.kind);
   if (op.n_rows == 0) return fail(error, PLUMB_INVALID_ARGUMENT, "n_rows: 0; expected at least 1");
   return PLUMB_OK;
 }
@@ -89,11 +90,13 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
   const plumb_status status = for_each_op(ops, n_ops, error, [&](const plumb_op& op) {
     if (op.kind == PLUMB_OP_MATMUL) {
       const Weight* weight = state.weights.find(op.as.matmul.weight);
-      if (weight == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "weight: not a live handle");
+      if (weight == nullptr)
+        return fail(error, PLUMB_INVALID_ARGUMENT, "weight: not a live handle");
       state.planned_floats = std::max(state.planned_floats, weight->n_columns);
     } else if (op.kind == PLUMB_OP_ATTEND) {
       const KvCache* cache = state.caches.find(op.as.attend.kv);
-      if (cache == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
+      if (cache == nullptr)
+        return fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
       state.planned_doubles =
           std::max(state.planned_doubles, uint64_t{cache->capacity_rows} + cache->head_width);
     }
@@ -106,8 +109,9 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
   return status;
 }
 
-plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops, plumb_handle worker_handle,
-                     uint32_t part, uint32_t n_parts, plumb_error* error) {
+plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops,
+                     plumb_handle worker_handle, uint32_t part, uint32_t n_parts,
+                     plumb_error* error) {
   Worker* worker = state.workers.find(worker_handle);
   if (worker == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "worker: not a live handle");
   if (part >= n_parts) return failf(error, PLUMB_INVALID_ARGUMENT, "part %u of %u", part, n_parts);
@@ -118,7 +122,8 @@ plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops, pl
 
 plumb_status supports(const plumb_op_query* query, plumb_error* error) {
   if (query == nullptr || !PLUMB_HAS(query, plumb_op_query, variant)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "supports: query is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "supports: query is missing or its struct_bytes too small");
   }
   const OpKind* kind = find_kind(query->kind);
   if (kind == nullptr) return failf(error, PLUMB_UNSUPPORTED, "op kind %u is unknown", query->kind);
@@ -131,10 +136,11 @@ plumb_status supports(const plumb_op_query* query, plumb_error* error) {
       return failf(error, PLUMB_UNSUPPORTED, "%s: weights of format %d in rows of %llu", kind->name,
                    query->weight_format, static_cast<unsigned long long>(row_values));
     }
-    const bool is_pair = query->in_format == PLUMB_F32 || (query->in_format == PLUMB_ACT_Q8 && info->is_quantised);
+    const bool is_pair =
+        query->in_format == PLUMB_F32 || (query->in_format == PLUMB_ACT_Q8 && info->is_quantised);
     if (is_matmul && !is_pair) {
-      return failf(error, PLUMB_UNSUPPORTED, "matmul: activations of format %d with weights %s", query->in_format,
-                   info->name.data());
+      return failf(error, PLUMB_UNSUPPORTED, "matmul: activations of format %d with weights %s",
+                   query->in_format, info->name.data());
     }
   }
   if (query->kind == PLUMB_OP_QUANTIZE && query->n_in % PLUMB_QK != 0) {

@@ -11,8 +11,8 @@
 
 namespace plumbline::reference {
 
-/// Owns objects of one kind. A handle is kind (8 bits), generation (24), slot + 1 (32): one of another kind, of a
-/// freed object or out of thin air finds nothing. [any-thread]
+/// Owns objects of one kind. A handle is kind (8 bits), generation (24), slot + 1 (32): one of
+/// another kind, of a freed object or out of thin air finds nothing. [any-thread]
 template <typename T>
 class HandleTable {
  public:
@@ -31,7 +31,8 @@ class HandleTable {
   T* find(plumb_handle handle) const {
     const std::shared_lock lock(mutex_);
     const uint64_t slot_at = (handle & 0xffffffffu) - 1;
-    if (slot_at >= slots_.size() || handle != handle_of(static_cast<uint32_t>(slot_at))) return nullptr;
+    if (slot_at >= slots_.size() || handle != handle_of(static_cast<uint32_t>(slot_at)))
+      return nullptr;
     return slots_[slot_at].object.get();
   }
 
@@ -58,7 +59,8 @@ class HandleTable {
   };
 
   plumb_handle handle_of(uint32_t slot_at) const {
-    return uint64_t{kind_} << 56 | uint64_t{slots_[slot_at].generation} << 32 | (uint64_t{slot_at} + 1);
+    return uint64_t{kind_} << 56 | uint64_t{slots_[slot_at].generation} << 32 |
+           (uint64_t{slot_at} + 1);
   }
 
   const uint8_t kind_;

@@ -6,7 +6,8 @@
 
 namespace plumbline::reference {
 
-/// Writes T rows of k and v f32[T,K,C] behind first_row. All of it is part 0's: the cache has one writer.
+/// Writes T rows of k and v f32[T,K,C] behind first_row. All of it is part 0's: the cache has one
+/// writer.
 plumb_status kv_append(const OpCall& call) {
   const plumb_op_kv_append& op = call.op.as.kv_append;
   const uint64_t T = call.op.n_rows;
@@ -21,8 +22,9 @@ plumb_status kv_append(const OpCall& call) {
   if (call.part != 0) return PLUMB_OK;
 
   if (op.first_row > cache->n_rows || op.first_row + T > cache->capacity_rows) {
-    return failf(call.error, PLUMB_INVALID_ARGUMENT, "first_row %u and %llu rows; the cache holds %u of %u",
-                 op.first_row, static_cast<unsigned long long>(T), cache->n_rows, cache->capacity_rows);
+    return failf(call.error, PLUMB_INVALID_ARGUMENT,
+                 "first_row %u and %llu rows; the cache holds %u of %u", op.first_row,
+                 static_cast<unsigned long long>(T), cache->n_rows, cache->capacity_rows);
   }
   std::copy_n(k, T * row_floats, cache->k.get() + op.first_row * row_floats);
   std::copy_n(v, T * row_floats, cache->v.get() + op.first_row * row_floats);
@@ -37,8 +39,8 @@ namespace {
 struct Mask {
   const plumb_op_attend& op;
   const int32_t* query_positions;  // i32[T]
-  const int32_t* key_positions;    // i32[S]
-  const uint64_t* bitmap;          // u64[T,words], bitmap masks only
+  const int32_t* key_positions;  // i32[S]
+  const uint64_t* bitmap;  // u64[T,words], bitmap masks only
   uint64_t words;
 
   bool sees(uint64_t t, uint64_t s) const {
@@ -53,9 +55,9 @@ struct Mask {
 
 }  // namespace
 
-/// out[t,h] = sum_s softmax_s(q[t,h] . k[s,h'] * scale) v[s,h'], h' = h / (H / K), over the rows s that t sees.
-/// Shapes  q f32[T,H,C] · k, v f32[S,K,C] · out f32[T,H,C]
-/// Fails   NUMERIC if a scaled score is NaN or does not fit in f32; INVALID_ARGUMENT if a query sees no row.
+/// out[t,h] = sum_s softmax_s(q[t,h] . k[s,h'] * scale) v[s,h'], h' = h / (H / K), over the rows s
+/// that t sees. Shapes  q f32[T,H,C] · k, v f32[S,K,C] · out f32[T,H,C] Fails   NUMERIC if a scaled
+/// score is NaN or does not fit in f32; INVALID_ARGUMENT if a query sees no row.
 plumb_status attend(const OpCall& call) {
   const plumb_op_attend& op = call.op.as.attend;
   const uint64_t T = call.op.n_rows, H = op.n_heads, S = op.n_rows_kv;
@@ -66,12 +68,14 @@ plumb_status attend(const OpCall& call) {
   const float* q = args.elements<const float>("q", op.q, {T, H, C});
   float* out = args.elements<float>("out", op.out, {T, H, C});
   const int32_t* positions = args.positions(op.positions, T);
-  args.require(S > 0 && S <= cache->n_rows, "n_rows_kv: expected 1 to the rows that the cache holds");
+  args.require(S > 0 && S <= cache->n_rows,
+               "n_rows_kv: expected 1 to the rows that the cache holds");
   args.require(H % K == 0, "n_heads: expected a multiple of the cache's heads");
   args.require(op.mask <= PLUMB_MASK_BITMAP, "mask: unknown kind");
   args.require(op.mask != PLUMB_MASK_WINDOW || op.window > 0, "window: expected more than 0");
   args.require(op.softcap >= 0 && std::isfinite(op.softcap), "softcap: expected 0 or more");
-  args.require(call.worker.doubles.size() >= S + C, "worker: scratch too small; plan this op first");
+  args.require(call.worker.doubles.size() >= S + C,
+               "worker: scratch too small; plan this op first");
   const uint64_t words = (T + 63) / 64;
   const uint64_t* bitmap = nullptr;
   if (op.mask == PLUMB_MASK_BITMAP) {
@@ -82,7 +86,7 @@ plumb_status attend(const OpCall& call) {
 
   const Mask mask{op, positions, cache->positions.get(), bitmap, words};
   double* scores = call.worker.doubles.data();  // f64[S], -inf where masked
-  double* sums = scores + S;                    // f64[C]
+  double* sums = scores + S;  // f64[C]
   const Range heads = call.share(T * H);
   for (uint64_t th = heads.begin; th < heads.end; ++th) {
     const uint64_t t = th / H, kv_head = th % H / (H / K);
@@ -96,7 +100,8 @@ plumb_status attend(const OpCall& call) {
       }
       score *= op.scale;
       if (!std::isfinite(static_cast<float>(score))) {
-        return failf(call.error, PLUMB_NUMERIC, "score of query %llu, head %llu, row %llu is NaN or infinite",
+        return failf(call.error, PLUMB_NUMERIC,
+                     "score of query %llu, head %llu, row %llu is NaN or infinite",
                      static_cast<unsigned long long>(t), static_cast<unsigned long long>(th % H),
                      static_cast<unsigned long long>(s));
       }

@@ -6,7 +6,8 @@ namespace plumbline::reference {
 
 namespace {
 
-/// sum x[i] * w[i]. Eight strided sums let the compiler use vectors; each product of two f32 is exact in f64.
+/// sum x[i] * w[i]. Eight strided sums let the compiler use vectors; each product of two f32 is
+/// exact in f64.
 double dot(const float* x, const float* w, uint64_t n) {
   double sums[8] = {};
   uint64_t i = 0;
@@ -24,17 +25,19 @@ double dot(const Q8Block* x, const float* w, uint64_t n) {
   double sum = 0;
   for (uint64_t b = 0; b < n / PLUMB_QK; ++b) {
     double block_sum = 0;
-    for (uint64_t i = 0; i < PLUMB_QK; ++i) block_sum += double{w[b * PLUMB_QK + i]} * x[b].codes[i];
+    for (uint64_t i = 0; i < PLUMB_QK; ++i)
+      block_sum += double{w[b * PLUMB_QK + i]} * x[b].codes[i];
     sum += double{x[b].scale} * block_sum;
   }
   return sum;
 }
 
-/// out[t,n] = sum_k x[t,k] * W[n,k] + bias[n] for this part's rows n of W: each is dequantised once, for all tokens.
-/// Shapes  x f32[T,n_in] or Q8Block[T,n_in/32] · W [n_out,n_in] · out f32[T,n_out]
+/// out[t,n] = sum_k x[t,k] * W[n,k] + bias[n] for this part's rows n of W: each is dequantised
+/// once, for all tokens. Shapes  x f32[T,n_in] or Q8Block[T,n_in/32] · W [n_out,n_in] · out
+/// f32[T,n_out]
 template <typename X>
-void matmul_rows(const OpCall& call, const Weight& weight, const X* x, uint64_t x_stride, const float* bias,
-                 float* out) {
+void matmul_rows(const OpCall& call, const Weight& weight, const X* x, uint64_t x_stride,
+                 const float* bias, float* out) {
   const uint64_t n_in = weight.n_columns, n_out = weight.n_rows;
   const uint64_t n_blocks = n_in / find_format(weight.format)->block_values;
   float* row = call.worker.floats.data();
@@ -57,8 +60,10 @@ plumb_status matmul(const OpCall& call) {
   const Weight* weight = args.matrix("weight", op.weight, PLUMB_USE_MATMUL, op.n_out, op.n_in);
   const float* bias = args.vector("bias", op.bias, op.n_out);
   float* out = args.elements<float>("out", op.out, {T, op.n_out});
-  args.require(op.in_format == PLUMB_F32 || op.in_format == PLUMB_ACT_Q8, "in_format: expected F32 or ACT_Q8");
-  args.require(call.worker.floats.size() >= op.n_in, "worker: scratch too small; plan this op first");
+  args.require(op.in_format == PLUMB_F32 || op.in_format == PLUMB_ACT_Q8,
+               "in_format: expected F32 or ACT_Q8");
+  args.require(call.worker.floats.size() >= op.n_in,
+               "worker: scratch too small; plan this op first");
   if (op.in_format == PLUMB_F32) {
     const float* in = args.elements<const float>("in", op.in, {T, op.n_in});
     if (args.failed()) return args.status();
@@ -68,7 +73,8 @@ plumb_status matmul(const OpCall& call) {
   const Q8Block* in = args.elements<const Q8Block>("in", op.in, {T, op.n_in / PLUMB_QK});
   if (args.failed()) return args.status();
   if (!find_format(weight->format)->is_quantised) {
-    return fail(call.error, PLUMB_UNSUPPORTED, "in_format: ACT_Q8 goes with quantised weights only");
+    return fail(call.error, PLUMB_UNSUPPORTED,
+                "in_format: ACT_Q8 goes with quantised weights only");
   }
   matmul_rows(call, *weight, in, op.n_in / PLUMB_QK, bias, out);
   return PLUMB_OK;

@@ -1,7 +1,9 @@
-// naive_ops.h: the ops. Each checks its arguments, then does this part's share with loops that say what they mean.
+// naive_ops.h: the ops. Each checks its arguments, then does this part's share with loops that say
+// what they mean.
 //
-// Inputs and outputs are f32; everything between is f64 (libm's functions too), so the error of a result is the last
-// rounding to f32 plus an f64 error that is far below it. Results do not depend on the number of parts.
+// Inputs and outputs are f32; everything between is f64 (libm's functions too), so the error of a
+// result is the last rounding to f32 plus an f64 error that is far below it. Results do not depend
+// on the number of parts.
 #pragma once
 
 #include "op_args.h"

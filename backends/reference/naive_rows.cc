@@ -22,8 +22,9 @@ plumb_status embed(const OpCall& call) {
   const Range rows = call.share(T);
   for (uint64_t t = rows.begin; t < rows.end; ++t) {
     if (ids[t] < 0 || static_cast<uint64_t>(ids[t]) >= V) {
-      return failf(call.error, PLUMB_INVALID_ARGUMENT, "ids: %d at row %llu; expected 0 to %llu", ids[t],
-                   static_cast<unsigned long long>(t), static_cast<unsigned long long>(V - 1));
+      return failf(call.error, PLUMB_INVALID_ARGUMENT, "ids: %d at row %llu; expected 0 to %llu",
+                   ids[t], static_cast<unsigned long long>(t),
+                   static_cast<unsigned long long>(V - 1));
     }
     const uint64_t id = static_cast<uint64_t>(ids[t]);
     dequantise_blocks(weight->format, weight->data + id * weight->row_bytes, n_blocks, out + t * D);
@@ -33,8 +34,8 @@ plumb_status embed(const OpCall& call) {
 
 namespace {
 
-/// out = (x - centre) / sqrt(mean((x - centre)^2) + eps) * w + b over rows of `width`; centre is 0 or the row's mean.
-/// Shapes  in, out f32[T,n_groups,width] · w, b f32[width]
+/// out = (x - centre) / sqrt(mean((x - centre)^2) + eps) * w + b over rows of `width`; centre is 0
+/// or the row's mean. Shapes  in, out f32[T,n_groups,width] · w, b f32[width]
 plumb_status norm(const OpCall& call, bool is_centred) {
   const plumb_op_norm& op = call.op.as.norm;
   OpArgs args(call);
@@ -85,7 +86,9 @@ plumb_status elementwise(const OpCall& call, bool needs_b, Function&& f) {
   return PLUMB_OK;
 }
 
-double silu(double x) { return x / (1.0 + std::exp(-x)); }
+double silu(double x) {
+  return x / (1.0 + std::exp(-x));
+}
 
 /// Source: Hendrycks and Gimpel, "Gaussian Error Linear Units", and its tanh approximation.
 double gelu_tanh(double x) {
@@ -94,12 +97,18 @@ double gelu_tanh(double x) {
 }
 
 /// erfc instead of 1 + erf: no cancellation far below zero.
-double gelu_erf(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+double gelu_erf(double x) {
+  return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+}
 
 }  // namespace
 
-plumb_status rms_norm(const OpCall& call) { return norm(call, false); }
-plumb_status layer_norm(const OpCall& call) { return norm(call, true); }
+plumb_status rms_norm(const OpCall& call) {
+  return norm(call, false);
+}
+plumb_status layer_norm(const OpCall& call) {
+  return norm(call, true);
+}
 
 plumb_status activate(const OpCall& call) {
   const plumb_op_elementwise& op = call.op.as.elementwise;
@@ -127,7 +136,9 @@ plumb_status scale(const OpCall& call) {
 
 plumb_status softcap(const OpCall& call) {
   const double cap = call.op.as.elementwise.parameter;
-  if (!(cap > 0)) return failf(call.error, PLUMB_INVALID_ARGUMENT, "parameter: cap %g; expected more than 0", cap);
+  if (!(cap > 0))
+    return failf(call.error, PLUMB_INVALID_ARGUMENT, "parameter: cap %g; expected more than 0",
+                 cap);
   return elementwise(call, false, [cap](double a, double) { return cap * std::tanh(a / cap); });
 }
 
@@ -140,9 +151,11 @@ plumb_status rope(const OpCall& call) {
   const float* in = args.elements<const float>("in", op.in, {T, H, C});
   float* out = args.elements<float>("out", op.out, {T, H, C});
   const int32_t* positions = args.elements<const int32_t>("positions", op.positions, {T});
-  const float* cosines = args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
+  const float* cosines =
+      args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
   const float* sines = args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
-  args.require(op.n_rotated % 2 == 0 && op.n_rotated <= C, "n_rotated: expected even and at most head_width");
+  args.require(op.n_rotated % 2 == 0 && op.n_rotated <= C,
+               "n_rotated: expected even and at most head_width");
   args.require(op.pairing <= PLUMB_ROPE_INTERLEAVED, "pairing: unknown kind");
   if (args.failed()) return args.status();
 
@@ -151,7 +164,8 @@ plumb_status rope(const OpCall& call) {
   for (uint64_t th = heads.begin; th < heads.end; ++th) {
     const int32_t position = positions[th / H];
     if (position < 0 || static_cast<uint32_t>(position) >= op.table_rows) {
-      return failf(call.error, PLUMB_INVALID_ARGUMENT, "positions: %d at row %llu; expected 0 to %u", position,
+      return failf(call.error, PLUMB_INVALID_ARGUMENT,
+                   "positions: %d at row %llu; expected 0 to %u", position,
                    static_cast<unsigned long long>(th / H), op.table_rows - 1);
     }
     const float* x = in + th * C;

@@ -1,4 +1,5 @@
-// op_args.h: turns an op record into checked pointers, and names the first thing that is wrong with it.
+// op_args.h: turns an op record into checked pointers, and names the first thing that is wrong with
+// it.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,8 @@ struct OpCall {
   }
 };
 
-/// Look-ups that remember the first failure: look everything up, then ask failed() before using any of it.
+/// Look-ups that remember the first failure: look everything up, then ask failed() before using any
+/// of it.
 class OpArgs {
  public:
   explicit OpArgs(const OpCall& call) : call_(call) {}
@@ -56,7 +58,8 @@ class OpArgs {
     std::byte* memory = bytes ? resolve(call_.state, slice, *bytes) : nullptr;
     if (!failed() && (memory == nullptr || *bytes == 0 || slice.offset_bytes % alignof(T) != 0)) {
       status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT,
-                      "%s: %llu bytes at offset %llu of buffer %llx; expected more than 0, aligned, inside a live buffer",
+                      "%s: %llu bytes at offset %llu of buffer %llx; expected more than 0, "
+                      "aligned, inside a live buffer",
                       name, static_cast<unsigned long long>(bytes.value_or(UINT64_MAX)),
                       static_cast<unsigned long long>(slice.offset_bytes),
                       static_cast<unsigned long long>(slice.buffer));
@@ -67,22 +70,28 @@ class OpArgs {
   /// i32[n], none of them negative.
   const int32_t* positions(plumb_slice slice, uint64_t n) {
     const int32_t* values = elements<const int32_t>("positions", slice, {n});
-    if (!failed()) require(std::all_of(values, values + n, [](int32_t p) { return p >= 0; }), "positions: one is negative");
+    if (!failed())
+      require(std::all_of(values, values + n, [](int32_t p) { return p >= 0; }),
+              "positions: one is negative");
     return values;
   }
 
   /// A matrix prepared for `use`; its shape is compared where not 0.
-  const Weight* matrix(const char* name, plumb_handle handle, uint32_t use, uint64_t n_rows, uint64_t n_columns) {
+  const Weight* matrix(const char* name, plumb_handle handle, uint32_t use, uint64_t n_rows,
+                       uint64_t n_columns) {
     const Weight* weight = call_.state.weights.find(handle);
     if (failed()) return weight;
     if (weight == nullptr || (weight->uses & use) == 0) {
-      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "%s: handle %llx is not a weight prepared for this use",
-                      name, static_cast<unsigned long long>(handle));
-    } else if ((n_rows != 0 && weight->n_rows != n_rows) || (n_columns != 0 && weight->n_columns != n_columns)) {
-      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "%s: weight is [%llu,%llu]; the op says [%llu,%llu]", name,
-                      static_cast<unsigned long long>(weight->n_rows),
-                      static_cast<unsigned long long>(weight->n_columns), static_cast<unsigned long long>(n_rows),
-                      static_cast<unsigned long long>(n_columns));
+      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT,
+                      "%s: handle %llx is not a weight prepared for this use", name,
+                      static_cast<unsigned long long>(handle));
+    } else if ((n_rows != 0 && weight->n_rows != n_rows) ||
+               (n_columns != 0 && weight->n_columns != n_columns)) {
+      status_ = failf(
+          call_.error, PLUMB_INVALID_ARGUMENT, "%s: weight is [%llu,%llu]; the op says [%llu,%llu]",
+          name, static_cast<unsigned long long>(weight->n_rows),
+          static_cast<unsigned long long>(weight->n_columns),
+          static_cast<unsigned long long>(n_rows), static_cast<unsigned long long>(n_columns));
     }
     return weight;
   }

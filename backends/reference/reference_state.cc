@@ -19,7 +19,8 @@ constexpr uint64_t kLargestObject = std::numeric_limits<ptrdiff_t>::max();
 /// Shape, format and uses of a tensor, before anything of it is read.
 plumb_status check_tensor(const plumb_tensor* tensor, uint32_t uses, plumb_error* error) {
   if (tensor == nullptr || !PLUMB_HAS(tensor, plumb_tensor, file_offset)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "prepare: tensor is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "prepare: tensor is missing or its struct_bytes too small");
   }
   const int name_bytes = static_cast<int>(std::min<uint64_t>(tensor->name.bytes, 128));
   const char* name = tensor->name.data;
@@ -27,28 +28,31 @@ plumb_status check_tensor(const plumb_tensor* tensor, uint32_t uses, plumb_error
   const bool is_vector = uses == PLUMB_USE_VECTOR;
   if (!is_vector && (uses == 0 || (uses & ~kMatrixUses) != 0)) {
     return failf(error, PLUMB_INVALID_ARGUMENT,
-                 "tensor %.*s: uses 0x%x; expected MATMUL, EMBED, both, or VECTOR alone", name_bytes, name, uses);
+                 "tensor %.*s: uses 0x%x; expected MATMUL, EMBED, both, or VECTOR alone",
+                 name_bytes, name, uses);
   }
   const uint32_t rank = is_vector ? 1 : 2;
   if (tensor->rank != rank) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rank %u; expected %u for this use", name_bytes, name,
-                 tensor->rank, rank);
+    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rank %u; expected %u for this use",
+                 name_bytes, name, tensor->rank, rank);
   }
   const FormatInfo* info = find_format(tensor->format);
   if (info == nullptr || info->format == PLUMB_I32 || (is_vector && info->is_quantised)) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: format %d is not one of this use", name_bytes, name,
-                 tensor->format);
+    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: format %d is not one of this use",
+                 name_bytes, name, tensor->format);
   }
   const std::span<const uint64_t> dims(tensor->dims, rank);
   if (dims.back() % info->block_values != 0) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rows of %llu values; %s needs a multiple of %u",
-                 name_bytes, name, static_cast<unsigned long long>(dims.back()), info->name.data(),
+    return failf(error, PLUMB_UNSUPPORTED,
+                 "tensor %.*s: rows of %llu values; %s needs a multiple of %u", name_bytes, name,
+                 static_cast<unsigned long long>(dims.back()), info->name.data(),
                  info->block_values);
   }
   const std::optional<uint64_t> bytes = tensor_bytes(tensor->format, dims);
   if (!bytes || *bytes == 0 || *bytes != tensor->data.bytes || tensor->data.data == nullptr) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "tensor %.*s: %llu bytes of data; its shape asks for %llu",
-                 name_bytes, name, static_cast<unsigned long long>(tensor->data.bytes),
+    return failf(error, PLUMB_INVALID_ARGUMENT,
+                 "tensor %.*s: %llu bytes of data; its shape asks for %llu", name_bytes, name,
+                 static_cast<unsigned long long>(tensor->data.bytes),
                  static_cast<unsigned long long>(bytes.value_or(0)));
   }
   return PLUMB_OK;
@@ -59,7 +63,8 @@ bool has_finite_scales(const Block& block) {
   bool is_finite = true;
   if constexpr (requires { block.d; }) is_finite = is_finite && std::isfinite(f16_to_f32(block.d));
   if constexpr (requires { block.m; }) is_finite = is_finite && std::isfinite(f16_to_f32(block.m));
-  if constexpr (requires { block.dmin; }) is_finite = is_finite && std::isfinite(f16_to_f32(block.dmin));
+  if constexpr (requires { block.dmin; })
+    is_finite = is_finite && std::isfinite(f16_to_f32(block.dmin));
   return is_finite;
 }
 
@@ -80,15 +85,17 @@ plumb_status check_scales(const plumb_tensor& tensor, plumb_error* error) {
                static_cast<unsigned long long>(bad_at));
 }
 
-/// The cache if [first, first + n) lies in its capacity and leaves no hole; else null and the error.
-KvCache* find_rows(State& state, plumb_handle kv, uint32_t first, uint32_t n, uint32_t KvCache::*limit,
-                   plumb_error* error) {
+/// The cache if [first, first + n) lies in its capacity and leaves no hole; else null and the
+/// error.
+KvCache* find_rows(State& state, plumb_handle kv, uint32_t first, uint32_t n,
+                   uint32_t KvCache::*limit, plumb_error* error) {
   KvCache* cache = state.caches.find(kv);
   if (cache == nullptr) {
     fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
   } else if (first > cache->n_rows || uint64_t{first} + n > cache->*limit) {
     failf(error, PLUMB_INVALID_ARGUMENT, "kv: rows %u to %llu asked for; %u held of %u", first,
-          static_cast<unsigned long long>(uint64_t{first} + n), cache->n_rows, cache->capacity_rows);
+          static_cast<unsigned long long>(uint64_t{first} + n), cache->n_rows,
+          cache->capacity_rows);
     cache = nullptr;
   }
   return cache;
@@ -108,21 +115,25 @@ void Buffer::Free::operator()(std::byte* memory) const {
 
 std::byte* resolve(const State& state, plumb_slice slice, uint64_t bytes) {
   const Buffer* buffer = state.buffers.find(slice.buffer);
-  if (buffer == nullptr || slice.offset_bytes > buffer->bytes || bytes > buffer->bytes - slice.offset_bytes) {
+  if (buffer == nullptr || slice.offset_bytes > buffer->bytes ||
+      bytes > buffer->bytes - slice.offset_bytes) {
     return nullptr;
   }
   return buffer->memory.get() + slice.offset_bytes;
 }
 
-plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes, plumb_error* error) {
-  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK) return status;
+plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
+                           plumb_error* error) {
+  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK)
+    return status;
   *bytes = uses == PLUMB_USE_VECTOR ? tensor->dims[0] * sizeof(float) : 0;
   return PLUMB_OK;
 }
 
-plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, plumb_slice destination,
-                     plumb_handle* weight, plumb_error* error) {
-  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK) return status;
+plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
+                     plumb_slice destination, plumb_handle* weight, plumb_error* error) {
+  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK)
+    return status;
   if (const plumb_status status = check_scales(*tensor, error); status != PLUMB_OK) return status;
   Weight prepared{};
   prepared.uses = uses;
@@ -133,7 +144,8 @@ plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, pl
     prepared.row_bytes = prepared.n_columns * sizeof(float);
     std::byte* values = resolve(state, destination, prepared.row_bytes);
     if (values == nullptr || destination.offset_bytes % alignof(float) != 0) {
-      return failf(error, PLUMB_INVALID_ARGUMENT, "prepare: destination is not %llu aligned bytes of a buffer",
+      return failf(error, PLUMB_INVALID_ARGUMENT,
+                   "prepare: destination is not %llu aligned bytes of a buffer",
                    static_cast<unsigned long long>(prepared.row_bytes));
     }
     dequantise_blocks(tensor->format, tensor->data.data, prepared.n_columns,
@@ -159,16 +171,18 @@ KvCache::KvCache(const plumb_kv_shape& shape)
   positions.reset(new int32_t[capacity_rows]);
 }
 
-plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv, plumb_error* error) {
+plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
+                       plumb_error* error) {
   if (shape == nullptr || kv == nullptr || !PLUMB_HAS(shape, plumb_kv_shape, head_width)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "kv: shape is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "kv: shape is missing or its struct_bytes too small");
   }
   if (shape->format != PLUMB_F32) {
     return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32", shape->format);
   }
   if (shape->capacity_rows == 0 || shape->n_heads_kv == 0 || shape->head_width == 0) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero", shape->capacity_rows,
-                 shape->n_heads_kv, shape->head_width);
+    return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero",
+                 shape->capacity_rows, shape->n_heads_kv, shape->head_width);
   }
   *kv = state.caches.add(std::make_unique<KvCache>(*shape));
   return PLUMB_OK;
@@ -181,8 +195,8 @@ plumb_status kv_truncate(State& state, plumb_handle kv, uint32_t n_rows, plumb_e
   return PLUMB_OK;
 }
 
-plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k, float* v,
-                       int32_t* positions, plumb_error* error) {
+plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k,
+                       float* v, int32_t* positions, plumb_error* error) {
   const KvCache* cache = find_rows(state, kv, first, n, &KvCache::n_rows, error);
   if (cache == nullptr) return PLUMB_INVALID_ARGUMENT;
   const uint64_t at = first * cache->row_floats(), n_floats = n * cache->row_floats();
@@ -200,7 +214,8 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
   if (extends && (k == nullptr || v == nullptr || positions == nullptr)) {
     return fail(error, PLUMB_INVALID_ARGUMENT, "kv: new rows need k, v and positions");
   }
-  if (positions != nullptr && std::any_of(positions, positions + n, [](int32_t p) { return p < 0; })) {
+  if (positions != nullptr &&
+      std::any_of(positions, positions + n, [](int32_t p) { return p < 0; })) {
     return fail(error, PLUMB_INVALID_ARGUMENT, "kv: a position is negative");
   }
   const uint64_t at = first * cache->row_floats(), n_floats = n * cache->row_floats();

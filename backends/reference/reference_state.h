@@ -1,4 +1,5 @@
-// reference_state.h: what an instance of the reference backend owns: buffers, weights, KV caches, workers.
+// reference_state.h: what an instance of the reference backend owns: buffers, weights, KV caches,
+// workers.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct Buffer {
   uint64_t bytes;
 };
 
-/// A prepared tensor [n_rows, n_columns]. A matrix is read where the host mapped it, row by row through
-/// dequantise_blocks; a vector is one row of f32 in the destination that the host gave.
+/// A prepared tensor [n_rows, n_columns]. A matrix is read where the host mapped it, row by row
+/// through dequantise_blocks; a vector is one row of f32 in the destination that the host gave.
 struct Weight {
   plumb_format format;
   uint32_t uses;
@@ -41,17 +42,17 @@ struct KvCache {
   uint64_t row_floats() const { return uint64_t{n_heads} * head_width; }
 
   uint32_t capacity_rows;
-  uint32_t n_heads;     // K
+  uint32_t n_heads;  // K
   uint32_t head_width;  // C
   uint32_t n_rows = 0;
-  std::unique_ptr<float[]> k;            // f32[capacity_rows,K,C]
-  std::unique_ptr<float[]> v;            // f32[capacity_rows,K,C]
+  std::unique_ptr<float[]> k;  // f32[capacity_rows,K,C]
+  std::unique_ptr<float[]> v;  // f32[capacity_rows,K,C]
   std::unique_ptr<int32_t[]> positions;  // i32[capacity_rows]
 };
 
 /// Scratch of one thread, sized by plan.
 struct Worker {
-  std::vector<float> floats;    // a weight row
+  std::vector<float> floats;  // a weight row
   std::vector<double> doubles;  // attention scores, then one head's sum
 };
 
@@ -69,13 +70,15 @@ struct State {
 std::byte* resolve(const State& state, plumb_slice slice, uint64_t bytes);
 
 /// The functions of the table that move data in and out; see plumb/ext/kernels.h.
-plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes, plumb_error* error);
-plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, plumb_slice destination,
-                     plumb_handle* weight, plumb_error* error);
-plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv, plumb_error* error);
+plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
+                           plumb_error* error);
+plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
+                     plumb_slice destination, plumb_handle* weight, plumb_error* error);
+plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
+                       plumb_error* error);
 plumb_status kv_truncate(State& state, plumb_handle kv, uint32_t n_rows, plumb_error* error);
-plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k, float* v,
-                       int32_t* positions, plumb_error* error);
+plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k,
+                       float* v, int32_t* positions, plumb_error* error);
 plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n, const float* k,
                        const float* v, const int32_t* positions, plumb_error* error);
 

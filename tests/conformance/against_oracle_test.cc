@@ -1,4 +1,5 @@
-// Every plugin against plumb.reference (f64), within a bound that its case derives; and what supports() claims, works.
+// Every plugin against plumb.reference (f64), within a bound that its case derives; and what
+// supports() claims, works.
 #include "loaded_plugins.h"
 
 #include <cmath>
@@ -29,14 +30,15 @@ TEST_P(AgainstOracle, WithinBoundAndSupportsTellsTheTruth) {
           op_case.bound ? op_case.bound(expected.out) : std::vector<double>(expected.out.size());
       for (size_t i = 0; i < bound.size(); ++i) {
         const double error = std::fabs(double{actual.out[i]} - expected.out[i]);
-        ASSERT_LE(error, bound[i]) << "element " << i << ": " << actual.out[i] << ", oracle " << expected.out[i];
+        ASSERT_LE(error, bound[i])
+            << "element " << i << ": " << actual.out[i] << ", oracle " << expected.out[i];
       }
       reference.clear();
       rig_.clear();
       ++n_run;
     }
-    std::cout << GetParam().id << ", " << family.name << ": " << n_run << " cases, " << n_unsupported
-              << " not supported\n";
+    std::cout << GetParam().id << ", " << family.name << ": " << n_run << " cases, "
+              << n_unsupported << " not supported\n";
     EXPECT_GT(n_run, 0u);
   }
 }

@@ -10,10 +10,10 @@ namespace {
 
 struct AttendData {
   uint32_t T, H, K, C, S;
-  plumb_op_attend op;           // scalars only
-  std::vector<float> k, v;      // f32[S,K,C]
+  plumb_op_attend op;  // scalars only
+  std::vector<float> k, v;  // f32[S,K,C]
   std::vector<int32_t> key_positions;
-  std::vector<float> q;         // f32[T,H,C]
+  std::vector<float> q;  // f32[T,H,C]
   std::vector<int32_t> positions;
   std::vector<uint64_t> bitmap;  // u64[T,ceil(T/64)]
 
@@ -23,7 +23,8 @@ struct AttendData {
       return (bitmap[t * ((T + 63) / 64) + j / 64] >> (j % 64) & 1) != 0;
     }
     const int32_t distance = positions[t] - key_positions[s];
-    return distance >= 0 && (op.mask != PLUMB_MASK_WINDOW || distance < static_cast<int32_t>(op.window));
+    return distance >= 0 &&
+           (op.mask != PLUMB_MASK_WINDOW || distance < static_cast<int32_t>(op.window));
   }
 };
 
@@ -31,7 +32,8 @@ struct AttendData {
 OpRun run(Rig& rig, const AttendData& data, const RunPlan& plan) {
   const plumb_handle kv = rig.kv(data.S + 3, data.K, data.C);
   const uint64_t row = uint64_t{data.K} * data.C;
-  for (const auto& [first, end] : {std::pair<uint32_t, uint32_t>{0, data.S / 3}, {data.S / 3, data.S}}) {
+  for (const auto& [first, end] :
+       {std::pair<uint32_t, uint32_t>{0, data.S / 3}, {data.S / 3, data.S}}) {
     if (first == end) continue;
     const RunPlan rows{first, end - first};
     plumb_op op = make_op(PLUMB_OP_KV_APPEND, end - first);
@@ -55,9 +57,10 @@ OpRun run(Rig& rig, const AttendData& data, const RunPlan& plan) {
   return run_op(rig, op, plan, op.as.attend.out, plan.n_rows * width);
 }
 
-/// A score is wrong by at most gamma(C + 2) * scale * sum |q||k|, 4 roundoffs of the cap (tanh 1.8 ULP: stated by the
-/// canonical backends) and the rounding of score - maximum; a weight by that relatively, and 1 ULP of exp; numerator and
-/// denominator by S sums each. What is averaged is at most the largest |v| that is seen.
+/// A score is wrong by at most gamma(C + 2) * scale * sum |q||k|, 4 roundoffs of the cap (tanh 1.8
+/// ULP: stated by the canonical backends) and the rounding of score - maximum; a weight by that
+/// relatively, and 1 ULP of exp; numerator and denominator by S sums each. What is averaged is at
+/// most the largest |v| that is seen.
 std::vector<double> bound(const AttendData& data) {
   std::vector<double> out;
   for (uint32_t t = 0; t < data.T; ++t) {
@@ -74,9 +77,11 @@ std::vector<double> bound(const AttendData& data) {
         }
         magnitude *= data.op.scale;
         largest_score = std::fmax(largest_score, magnitude);
-        score_error = std::fmax(score_error, gamma(data.C + 2) * magnitude + 4 * kRoundoff * data.op.softcap);
+        score_error =
+            std::fmax(score_error, gamma(data.C + 2) * magnitude + 4 * kRoundoff * data.op.softcap);
       }
-      const double weight_error = std::expm1(2 * score_error + 2 * kRoundoff * largest_score) + 4 * kRoundoff;
+      const double weight_error =
+          std::expm1(2 * score_error + 2 * kRoundoff * largest_score) + 4 * kRoundoff;
       for (uint32_t c = 0; c < data.C; ++c) {
         out.push_back((2 * weight_error + gamma(2 * data.S + 4)) * largest_v[c] + kSmallest);
       }
@@ -85,8 +90,8 @@ std::vector<double> bound(const AttendData& data) {
   return out;
 }
 
-std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, uint32_t K, uint32_t C, uint32_t S,
-                                      uint32_t mask) {
+std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, uint32_t K,
+                                      uint32_t C, uint32_t S, uint32_t mask) {
   auto data = std::make_shared<AttendData>();
   data->T = T, data->H = H, data->K = K, data->C = C, data->S = S;
   data->op = {};
@@ -107,7 +112,8 @@ std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, ui
     data->bitmap.assign(uint64_t{T} * words, 0);
     for (uint32_t t = 0; t < T; ++t) {
       for (uint32_t j = 0; j <= t; ++j) {
-        if (j == t || random() % 2 == 0) data->bitmap[t * words + j / 64] |= uint64_t{1} << (j % 64);
+        if (j == t || random() % 2 == 0)
+          data->bitmap[t * words + j / 64] |= uint64_t{1} << (j % 64);
       }
     }
   }
@@ -120,8 +126,9 @@ std::vector<OpCase> attend_cases(int depth) {
   struct Shape {
     uint32_t T, H, K, C, S;
   };
-  const Shape shapes[] = {{1, 1, 1, 1, 1},  {1, 4, 2, 16, 15}, {3, 3, 1, 8, 16},  {5, 6, 2, 24, 33},
-                          {7, 9, 3, 64, 50}, {1, 2, 2, 5, 129}, {66, 2, 1, 6, 70}, {17, 4, 4, 33, 17}};
+  const Shape shapes[] = {{1, 1, 1, 1, 1},   {1, 4, 2, 16, 15}, {3, 3, 1, 8, 16},
+                          {5, 6, 2, 24, 33}, {7, 9, 3, 64, 50}, {1, 2, 2, 5, 129},
+                          {66, 2, 1, 6, 70}, {17, 4, 4, 33, 17}};
   constexpr const char* kMaskNames[] = {"causal", "window", "bitmap"};
   std::vector<OpCase> cases;
   Random random(13);
@@ -129,9 +136,10 @@ std::vector<OpCase> attend_cases(int depth) {
     for (const Shape& shape : shapes) {
       for (const uint32_t mask : {PLUMB_MASK_CAUSAL, PLUMB_MASK_WINDOW, PLUMB_MASK_BITMAP}) {
         auto data = make_data(random, shape.T, shape.H, shape.K, shape.C, shape.S, mask);
-        std::string name = std::string("attend ") + kMaskNames[mask] + " T " + std::to_string(shape.T) + " H " +
-                           std::to_string(shape.H) + " K " + std::to_string(shape.K) + " C " +
-                           std::to_string(shape.C) + " S " + std::to_string(shape.S);
+        std::string name = std::string("attend ") + kMaskNames[mask] + " T " +
+                           std::to_string(shape.T) + " H " + std::to_string(shape.H) + " K " +
+                           std::to_string(shape.K) + " C " + std::to_string(shape.C) + " S " +
+                           std::to_string(shape.S);
         plumb_op_query query = query_of(PLUMB_OP_ATTEND, 0, 0, mask);
         query.head_width = shape.C;
         cases.push_back({std::move(name), query, shape.T, mask != PLUMB_MASK_BITMAP, false,

@@ -1,6 +1,6 @@
-// Plugins of one numerics class give the same bits, whatever the number of parts, the split of the batch and the place
-// of the output. The oracle is one plugin of the class (of canonical-1 plumb.cpu.scalar, its specification), with one
-// part and the whole batch.
+// Plugins of one numerics class give the same bits, whatever the number of parts, the split of the
+// batch and the place of the output. The oracle is one plugin of the class (of canonical-1
+// plumb.cpu.scalar, its specification), with one part and the whole batch.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -17,7 +17,8 @@ constexpr const char* kCanonical = "canonical-1";
 /// The case in calls of `chunk` rows.
 OpRun run_in_chunks(const OpCase& op_case, Rig& rig, uint32_t chunk, RunPlan plan) {
   OpRun all;
-  for (uint32_t first = 0; first < op_case.n_rows && all.outcome.status == PLUMB_OK; first += chunk) {
+  for (uint32_t first = 0; first < op_case.n_rows && all.outcome.status == PLUMB_OK;
+       first += chunk) {
     plan.first_row = first;
     plan.n_rows = std::min(chunk, op_case.n_rows - first);
     const OpRun some = op_case.run(rig, plan);
@@ -65,7 +66,8 @@ TEST(EqualBits, OfOneClassForAnyPartsSplitAndPlace) {
             expect_equal_bits(run, expected);
             ++n_compared;
           };
-          for (uint32_t n_parts = 1; n_parts <= Rig::kWorkers; ++n_parts) compare("whole,", T, {0, T, n_parts});
+          for (uint32_t n_parts = 1; n_parts <= Rig::kWorkers; ++n_parts)
+            compare("whole,", T, {0, T, n_parts});
           if (op_case.can_split && T > 1) compare("row by row,", 1, {0, T, 1});
           if (op_case.can_split && T > 3) compare("in chunks of 3,", 3, {0, T, 2});
           if (op_case.can_be_in_place) compare("in place,", T, {0, T, 3, true});
@@ -73,7 +75,8 @@ TEST(EqualBits, OfOneClassForAnyPartsSplitAndPlace) {
         }
       }
     }
-    std::cout << numerics << ": " << members.size() << " plugins, " << n_compared << " runs compared\n";
+    std::cout << numerics << ": " << members.size() << " plugins, " << n_compared
+              << " runs compared\n";
     if (numerics == kCanonical) {
       EXPECT_GE(n_compared, 3000u);
     }
@@ -85,8 +88,9 @@ TEST(EqualBits, AtLeastTwoCanonicalBackendsRan) {
   if (std::string(PLUMB_TESTED_PLUGINS).find("plumb.cpu.") == std::string::npos) {
     GTEST_SKIP() << "backends/cpu is not part of this build";
   }
-  const auto n_canonical = std::count_if(plugins().begin(), plugins().end(),
-                                         [](const KernelsPlugin& plugin) { return plugin.numerics == kCanonical; });
+  const auto n_canonical =
+      std::count_if(plugins().begin(), plugins().end(),
+                    [](const KernelsPlugin& plugin) { return plugin.numerics == kCanonical; });
   EXPECT_GE(n_canonical, 2) << "canonical-1 backends that were built and can run on this machine";
 }
 

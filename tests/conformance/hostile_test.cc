@@ -1,5 +1,5 @@
-// Arguments that no sane host would pass, and numbers that no sane model makes: an error code with a place, never a
-// crash, never a byte outside the slices. The oracle is plumb/ext/kernels.h.
+// Arguments that no sane host would pass, and numbers that no sane model makes: an error code with
+// a place, never a crash, never a byte outside the slices. The oracle is plumb/ext/kernels.h.
 #include <cmath>
 #include <limits>
 
@@ -37,8 +37,12 @@ class Hostile : public EachPlugin {
     bias_weight_ = rig_.weight(bias_, PLUMB_USE_VECTOR);
     kv_ = rig_.kv(S + 2, K, C);
     plumb_op append = make_op(PLUMB_OP_KV_APPEND, S);
-    append.as.kv_append = {kv_, rig_.input(random_values(random, S * K * C)), rig_.input(random_values(random, S * K * C)),
-                           rig_.input(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}), 0, 0};
+    append.as.kv_append = {kv_,
+                           rig_.input(random_values(random, S * K * C)),
+                           rig_.input(random_values(random, S * K * C)),
+                           rig_.input(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}),
+                           0,
+                           0};
     ASSERT_EQ(rig_.execute(append).status, PLUMB_OK);
   }
 
@@ -59,7 +63,14 @@ class Hostile : public EachPlugin {
   }
   plumb_op matmul(plumb_format in_format = PLUMB_F32) const {
     plumb_op op = make_op(PLUMB_OP_MATMUL, T);
-    op.as.matmul = {matmul_weight_, bias_weight_, in_format == PLUMB_F32 ? x_ : q8_, out_, in_format, kWidth, kOut, 0};
+    op.as.matmul = {matmul_weight_,
+                    bias_weight_,
+                    in_format == PLUMB_F32 ? x_ : q8_,
+                    out_,
+                    in_format,
+                    kWidth,
+                    kOut,
+                    0};
     return op;
   }
   plumb_op rope() const {
@@ -83,13 +94,24 @@ class Hostile : public EachPlugin {
     return op;
   }
   std::vector<plumb_op> all() const {
-    return {embed(),  norm(), norm(PLUMB_OP_LAYER_NORM), quantize(), matmul(), matmul(PLUMB_ACT_Q8), rope(), attend(),
-            elementwise(PLUMB_OP_ACTIVATE), elementwise(PLUMB_OP_ADD), elementwise(PLUMB_OP_SCALE),
-            elementwise(PLUMB_OP_SOFTCAP), argmax()};
+    return {embed(),
+            norm(),
+            norm(PLUMB_OP_LAYER_NORM),
+            quantize(),
+            matmul(),
+            matmul(PLUMB_ACT_Q8),
+            rope(),
+            attend(),
+            elementwise(PLUMB_OP_ACTIVATE),
+            elementwise(PLUMB_OP_ADD),
+            elementwise(PLUMB_OP_SCALE),
+            elementwise(PLUMB_OP_SOFTCAP),
+            argmax()};
   }
 
   /// An error of the expected code, with a text, that names the op.
-  void expect_refused(const plumb_op& op, const char* what, plumb_status code = PLUMB_INVALID_ARGUMENT) {
+  void expect_refused(const plumb_op& op, const char* what,
+                      plumb_status code = PLUMB_INVALID_ARGUMENT) {
     SCOPED_TRACE(std::string(what) + ", op kind " + std::to_string(op.kind));
     const Outcome outcome = rig_.execute(op, 2);
     EXPECT_EQ(outcome.status, code) << status_name(outcome.status) << " " << outcome.message;
@@ -129,22 +151,26 @@ TEST_P(Hostile, RecordsThatCannotBeRead) {
     broken.kind = 0xbad;
     expect_refused(broken, "unknown kind", PLUMB_UNSUPPORTED);
   }
-  EXPECT_EQ(rig_.table().execute(rig_.self(), nullptr, 1, rig_.worker(0), 0, 1, nullptr), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().execute(rig_.self(), nullptr, 1, rig_.worker(0), 0, 1, nullptr),
+            PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(rig_.table().execute(rig_.self(), nullptr, 0, rig_.worker(0), 0, 1, nullptr), PLUMB_OK);
 }
 
 TEST_P(Hostile, SlicesThatAreNotThere) {
   const auto break_slice = [&](const plumb_op& valid, auto&& slice_of, const char* name) {
-    for (const plumb_slice bad : {plumb_slice{0, 0}, plumb_slice{0xdeadbeef, 0}, plumb_slice{matmul_weight_, 0},
-                                  plumb_slice{slice_of(valid).buffer, UINT64_MAX - 3},
-                                  plumb_slice{slice_of(valid).buffer, 1u << 20},
-                                  plumb_slice{slice_of(valid).buffer, slice_of(valid).offset_bytes + 2}}) {
+    for (const plumb_slice bad :
+         {plumb_slice{0, 0}, plumb_slice{0xdeadbeef, 0}, plumb_slice{matmul_weight_, 0},
+          plumb_slice{slice_of(valid).buffer, UINT64_MAX - 3},
+          plumb_slice{slice_of(valid).buffer, 1u << 20},
+          plumb_slice{slice_of(valid).buffer, slice_of(valid).offset_bytes + 2}}) {
       plumb_op broken = valid;
       slice_of(broken) = bad;
       expect_refused(broken, name);
     }
   };
-#define PLUMB_BREAK(op, field) break_slice(op, [](auto& o) -> auto& { return o.as.field; }, #field)
+#define PLUMB_BREAK(op, field) \
+  break_slice(                 \
+      op, [](auto& o) -> auto& { return o.as.field; }, #field)
   PLUMB_BREAK(embed(), embed.ids);
   PLUMB_BREAK(embed(), embed.out);
   PLUMB_BREAK(norm(), norm.in);
@@ -175,7 +201,8 @@ TEST_P(Hostile, HandlesThatAreNotAlive) {
   const plumb_handle freed = rig_.weight(matrix_, PLUMB_USE_MATMUL);
   rig_.table().release(rig_.self(), freed);
   plumb_op op = matmul();
-  for (const plumb_handle bad : {plumb_handle{0}, plumb_handle{0x1234}, freed, kv_, x_.buffer, embed_weight_}) {
+  for (const plumb_handle bad :
+       {plumb_handle{0}, plumb_handle{0x1234}, freed, kv_, x_.buffer, embed_weight_}) {
     op.as.matmul.weight = bad;
     expect_refused(op, "matmul.weight");
   }
@@ -195,10 +222,14 @@ TEST_P(Hostile, HandlesThatAreNotAlive) {
   }
   const plumb_op fine = norm();
   for (const plumb_handle bad : {plumb_handle{0}, kv_, plumb_handle{77}}) {
-    EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, bad, 0, 1, nullptr), PLUMB_INVALID_ARGUMENT) << "worker";
+    EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, bad, 0, 1, nullptr),
+              PLUMB_INVALID_ARGUMENT)
+        << "worker";
   }
-  EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, rig_.worker(0), 1, 1, nullptr), PLUMB_INVALID_ARGUMENT);
-  EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, rig_.worker(0), 0, 0, nullptr), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, rig_.worker(0), 1, 1, nullptr),
+            PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().execute(rig_.self(), &fine, 1, rig_.worker(0), 0, 0, nullptr),
+            PLUMB_INVALID_ARGUMENT);
   rig_.table().release(rig_.self(), 12345);  // freeing what is not there is ignored
   rig_.table().free(rig_.self(), 0);
   rig_.table().kv_destroy(rig_.self(), matmul_weight_);
@@ -266,7 +297,8 @@ TEST_P(Hostile, ShapesThatDoNotFit) {
 TEST_P(Hostile, UnknownEnumValues) {
   const auto expect_error = [&](const plumb_op& op, const char* what) {
     const plumb_status status = rig_.execute(op).status;
-    EXPECT_TRUE(status == PLUMB_INVALID_ARGUMENT || status == PLUMB_UNSUPPORTED) << what << ": " << status_name(status);
+    EXPECT_TRUE(status == PLUMB_INVALID_ARGUMENT || status == PLUMB_UNSUPPORTED)
+        << what << ": " << status_name(status);
   };
   plumb_op op = rope();
   op.as.rope.pairing = 2;
@@ -304,7 +336,8 @@ TEST_P(Hostile, IndicesOutOfRange) {
 }
 
 TEST_P(Hostile, NumbersThatAreNone) {
-  const auto with = [&](plumb_op op, plumb_slice at, uint64_t value_at, float value, const char* what) {
+  const auto with = [&](plumb_op op, plumb_slice at, uint64_t value_at, float value,
+                        const char* what) {
     const plumb_slice one{at.buffer, at.offset_bytes + value_at * sizeof(float)};
     const float before = rig_.values<float>(one, 1)[0];
     write(at, value_at, value);
@@ -312,7 +345,8 @@ TEST_P(Hostile, NumbersThatAreNone) {
     write(at, value_at, before);
   };
   for (const float bad : {kNaN, -kNaN, kInfinity, -kInfinity}) {
-    for (const uint64_t at : {0, 31, 100, 191}) with(quantize(), x_, at, bad, "quantize of no number");
+    for (const uint64_t at : {0, 31, 100, 191})
+      with(quantize(), x_, at, bad, "quantize of no number");
     for (const uint64_t at : {0, 63, 150}) with(argmax(), x_, at, bad, "argmax of no number");
     with(attend(), x_, 77, bad, "a score that is no number");
   }
@@ -355,7 +389,8 @@ TEST_P(Hostile, TensorsThatAreNotWhatTheySay) {
   plumb_tensor view = matrix_.view();
   view.struct_bytes = 8;
   uint64_t bytes = 0;
-  EXPECT_EQ(rig_.table().prepare_bytes(rig_.self(), &view, PLUMB_USE_MATMUL, &bytes, nullptr), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().prepare_bytes(rig_.self(), &view, PLUMB_USE_MATMUL, &bytes, nullptr),
+            PLUMB_INVALID_ARGUMENT);
 }
 
 TEST_P(Hostile, ScalesThatAreNotFiniteAreCorrupt) {
@@ -366,13 +401,15 @@ TEST_P(Hostile, ScalesThatAreNotFiniteAreCorrupt) {
       HostTensor tensor = random_tensor(random, format.format, {4, format.block_values * 2});
       visit_block_type(format.format, [&]<typename Block>(std::type_identity<Block>) {
         if constexpr (requires(Block block) { block.d; }) {
-          std::memcpy(tensor.data.data() + 5 * sizeof(Block) + offsetof(Block, d), &bad, sizeof bad);
+          std::memcpy(tensor.data.data() + 5 * sizeof(Block) + offsetof(Block, d), &bad,
+                      sizeof bad);
         }
       });
       plumb_handle weight = 0;
       const Outcome outcome = rig_.try_weight(tensor, PLUMB_USE_MATMUL, &weight);
       EXPECT_EQ(outcome.status, PLUMB_CORRUPT) << format.name;
-      EXPECT_NE(outcome.message.find("block 5"), std::string::npos) << format.name << ": " << outcome.message;
+      EXPECT_NE(outcome.message.find("block 5"), std::string::npos)
+          << format.name << ": " << outcome.message;
     }
   }
 }
@@ -381,8 +418,10 @@ TEST_P(Hostile, MemoryThatCannotBeHad) {
   plumb_handle buffer = 0;
   EXPECT_NE(rig_.table().alloc(rig_.self(), UINT64_MAX, 0, &buffer, nullptr), PLUMB_OK);
   uint8_t byte = 0;
-  EXPECT_EQ(rig_.table().read(rig_.self(), {x_.buffer, UINT64_MAX}, &byte, 1, nullptr), PLUMB_INVALID_ARGUMENT);
-  EXPECT_EQ(rig_.table().write(rig_.self(), {x_.buffer, 1u << 20}, &byte, 1, nullptr), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().read(rig_.self(), {x_.buffer, UINT64_MAX}, &byte, 1, nullptr),
+            PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(rig_.table().write(rig_.self(), {x_.buffer, 1u << 20}, &byte, 1, nullptr),
+            PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(rig_.table().read(rig_.self(), {0, 0}, &byte, 1, nullptr), PLUMB_INVALID_ARGUMENT);
   if (rig_.table().host_pointer != nullptr) {
     EXPECT_EQ(rig_.table().host_pointer(rig_.self(), {0x999, 0}), nullptr);

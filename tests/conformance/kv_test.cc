@@ -1,5 +1,5 @@
-// KV caches: what was appended or imported comes back bit for bit, in the canonical form [S,K,C]; rows behind a
-// truncation or an append are gone. The oracle is the input itself.
+// KV caches: what was appended or imported comes back bit for bit, in the canonical form [S,K,C];
+// rows behind a truncation or an append are gone. The oracle is the input itself.
 #include "loaded_plugins.h"
 
 namespace plumbline::test {
@@ -15,8 +15,11 @@ class KvCaches : public EachPlugin {
   };
 
   Rows random_rows(uint32_t n) {
-    Rows rows{random_values(random_, uint64_t{n} * K * C), random_values(random_, uint64_t{n} * K * C), {}};
-    for (uint32_t i = 0; i < n; ++i) rows.positions.push_back(static_cast<int32_t>(random_() % 1000));
+    Rows rows{random_values(random_, uint64_t{n} * K * C),
+              random_values(random_, uint64_t{n} * K * C),
+              {}};
+    for (uint32_t i = 0; i < n; ++i)
+      rows.positions.push_back(static_cast<int32_t>(random_() % 1000));
     return rows;
   }
 
@@ -33,11 +36,13 @@ class KvCaches : public EachPlugin {
 
   plumb_status export_rows(plumb_handle kv, uint32_t first, uint32_t n, Rows* out) {
     *out = {std::vector<float>(n * K * C), std::vector<float>(n * K * C), std::vector<int32_t>(n)};
-    return rig_.table().kv_export(rig_.self(), kv, first, n, out->k.data(), out->v.data(), out->positions.data(), nullptr);
+    return rig_.table().kv_export(rig_.self(), kv, first, n, out->k.data(), out->v.data(),
+                                  out->positions.data(), nullptr);
   }
 
   plumb_status import_rows(plumb_handle kv, uint32_t first, const Rows& rows) {
-    return rig_.table().kv_import(rig_.self(), kv, first, static_cast<uint32_t>(rows.positions.size()), rows.k.data(),
+    return rig_.table().kv_import(rig_.self(), kv, first,
+                                  static_cast<uint32_t>(rows.positions.size()), rows.k.data(),
                                   rows.v.data(), rows.positions.data(), nullptr);
   }
 
@@ -83,7 +88,9 @@ TEST_P(KvCaches, TruncateDropsRowsAndNeverAddsThem) {
   const plumb_handle kv = rig_.kv(kCapacity, K, C);
   const Rows rows = random_rows(20);
   ASSERT_EQ(append(kv, 0, rows).status, PLUMB_OK);
-  const auto truncate = [&](uint32_t n) { return rig_.table().kv_truncate(rig_.self(), kv, n, nullptr); };
+  const auto truncate = [&](uint32_t n) {
+    return rig_.table().kv_truncate(rig_.self(), kv, n, nullptr);
+  };
   EXPECT_EQ(truncate(21), PLUMB_INVALID_ARGUMENT);
   ASSERT_EQ(truncate(20), PLUMB_OK);
   ASSERT_EQ(truncate(5), PLUMB_OK);
@@ -120,7 +127,8 @@ TEST_P(KvCaches, PartOfAnExportMayBeSkipped) {
   const Rows rows = random_rows(4);
   ASSERT_EQ(append(kv, 0, rows).status, PLUMB_OK);
   std::vector<float> v(4 * K * C);
-  ASSERT_EQ(rig_.table().kv_export(rig_.self(), kv, 0, 4, nullptr, v.data(), nullptr, nullptr), PLUMB_OK);
+  ASSERT_EQ(rig_.table().kv_export(rig_.self(), kv, 0, 4, nullptr, v.data(), nullptr, nullptr),
+            PLUMB_OK);
   EXPECT_EQ(v, rows.v);
 }
 
@@ -130,8 +138,10 @@ TEST_P(KvCaches, RangesOutsideAreRefused) {
   EXPECT_EQ(append(kv, 1, rows).status, PLUMB_INVALID_ARGUMENT) << "a hole";
   EXPECT_EQ(import_rows(kv, 1, rows), PLUMB_INVALID_ARGUMENT) << "a hole";
   ASSERT_EQ(append(kv, 0, rows).status, PLUMB_OK);
-  EXPECT_EQ(append(kv, 8, random_rows(kCapacity - 7)).status, PLUMB_INVALID_ARGUMENT) << "past the capacity";
-  EXPECT_EQ(import_rows(kv, 8, random_rows(kCapacity - 7)), PLUMB_INVALID_ARGUMENT) << "past the capacity";
+  EXPECT_EQ(append(kv, 8, random_rows(kCapacity - 7)).status, PLUMB_INVALID_ARGUMENT)
+      << "past the capacity";
+  EXPECT_EQ(import_rows(kv, 8, random_rows(kCapacity - 7)), PLUMB_INVALID_ARGUMENT)
+      << "past the capacity";
   Rows back;
   ASSERT_EQ(export_rows(kv, 0, 8, &back), PLUMB_OK);
   EXPECT_EQ(back, rows) << "a refused call changed the cache";
@@ -140,12 +150,15 @@ TEST_P(KvCaches, RangesOutsideAreRefused) {
   EXPECT_EQ(append(kv, 8, negative).status, PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(import_rows(kv, 8, negative), PLUMB_INVALID_ARGUMENT);
   const auto& table = rig_.table();
-  EXPECT_EQ(table.kv_export(rig_.self(), kv, 8, UINT32_MAX, nullptr, nullptr, nullptr, nullptr), PLUMB_INVALID_ARGUMENT);
-  EXPECT_EQ(table.kv_export(rig_.self(), kv, UINT32_MAX, 2, nullptr, nullptr, nullptr, nullptr), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(table.kv_export(rig_.self(), kv, 8, UINT32_MAX, nullptr, nullptr, nullptr, nullptr),
+            PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(table.kv_export(rig_.self(), kv, UINT32_MAX, 2, nullptr, nullptr, nullptr, nullptr),
+            PLUMB_INVALID_ARGUMENT);
 }
 
 TEST_P(KvCaches, ImpossibleShapesAreRefused) {
-  const auto create = [&](plumb_format format, uint32_t rows, uint32_t heads, uint32_t width, uint32_t struct_bytes) {
+  const auto create = [&](plumb_format format, uint32_t rows, uint32_t heads, uint32_t width,
+                          uint32_t struct_bytes) {
     plumb_kv_shape shape = make_abi<plumb_kv_shape>();
     shape.struct_bytes = struct_bytes;
     shape.format = format;
@@ -161,7 +174,8 @@ TEST_P(KvCaches, ImpossibleShapesAreRefused) {
   EXPECT_EQ(create(PLUMB_F32, 8, 0, 32, sizeof(plumb_kv_shape)), PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(create(PLUMB_F32, 8, 2, 0, sizeof(plumb_kv_shape)), PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(create(PLUMB_F32, 8, 2, 32, 4), PLUMB_INVALID_ARGUMENT);
-  EXPECT_NE(create(PLUMB_F32, UINT32_MAX, UINT32_MAX, UINT32_MAX, sizeof(plumb_kv_shape)), PLUMB_OK);
+  EXPECT_NE(create(PLUMB_F32, UINT32_MAX, UINT32_MAX, UINT32_MAX, sizeof(plumb_kv_shape)),
+            PLUMB_OK);
 }
 
 PLUMB_FOR_EACH_PLUGIN(KvCaches);

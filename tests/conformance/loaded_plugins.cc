@@ -10,16 +10,19 @@ namespace plumbline::test {
 const std::vector<KernelsPlugin>& plugins() {
   static const std::vector<KernelsPlugin> found = [] {
     std::vector<KernelsPlugin> loaded = load_kernels_plugins(PLUMB_BUILD_PLUGIN_DIR);
-    for (const KernelsPlugin& plugin : loaded) std::cout << "under test: " << plugin.id << ", " << plugin.numerics << "\n";
+    for (const KernelsPlugin& plugin : loaded)
+      std::cout << "under test: " << plugin.id << ", " << plugin.numerics << "\n";
     return loaded;
   }();
   return found;
 }
 
 const KernelsPlugin& oracle() {
-  const auto found = std::find_if(plugins().begin(), plugins().end(),
-                                  [](const KernelsPlugin& plugin) { return plugin.id == "plumb.reference"; });
-  if (found == plugins().end()) throw std::runtime_error("plumb.reference is not in " PLUMB_BUILD_PLUGIN_DIR);
+  const auto found =
+      std::find_if(plugins().begin(), plugins().end(),
+                   [](const KernelsPlugin& plugin) { return plugin.id == "plumb.reference"; });
+  if (found == plugins().end())
+    throw std::runtime_error("plumb.reference is not in " PLUMB_BUILD_PLUGIN_DIR);
   return *found;
 }
 

@@ -14,11 +14,13 @@ std::vector<double> magnitudes(const HostTensor& tensor) {
   return out;
 }
 
-/// At least |d * q| + |m| for each weight: what the terms of a block format add up from, which cancels in its value.
+/// At least |d * q| + |m| for each weight: what the terms of a block format add up from, which
+/// cancels in its value.
 std::vector<double> term_magnitudes(const HostTensor& tensor) {
   std::vector<double> out = magnitudes(tensor);
   visit_block_type(tensor.format, [&]<typename Block>(std::type_identity<Block>) {
-    if constexpr (requires(Block b) { b.m; } || requires(Block b) { b.dmin; }) {
+    if constexpr (
+        requires(Block b) { b.m; } || requires(Block b) { b.dmin; }) {
       HostTensor minima = tensor;  // with every scale 0 the values are the minima
       for (uint64_t at = 0; at < minima.data.size(); at += sizeof(Block)) {
         std::memset(minima.data.data() + at + offsetof(Block, d), 0, sizeof(uint16_t));
@@ -30,7 +32,8 @@ std::vector<double> term_magnitudes(const HostTensor& tensor) {
   return out;
 }
 
-/// Rule 2 of core/doc/numerics.md, to know the magnitudes that a product over quantised activations adds up.
+/// Rule 2 of core/doc/numerics.md, to know the magnitudes that a product over quantised activations
+/// adds up.
 std::vector<double> after_quantize(const std::vector<float>& x) {
   std::vector<double> out(x.size());
   for (size_t b = 0; b < x.size(); b += PLUMB_QK) {
@@ -38,7 +41,8 @@ std::vector<double> after_quantize(const std::vector<float>& x) {
     for (size_t i = b; i < b + PLUMB_QK; ++i) largest = std::fmax(largest, std::fabs(x[i]));
     if (largest < 0x1p-100f) continue;
     const float inverse = 127.0f / largest, scale = largest / 127.0f;
-    for (size_t i = b; i < b + PLUMB_QK; ++i) out[i] = double{scale} * std::nearbyint(x[i] * inverse);
+    for (size_t i = b; i < b + PLUMB_QK; ++i)
+      out[i] = double{scale} * std::nearbyint(x[i] * inverse);
   }
   return out;
 }
@@ -67,12 +71,15 @@ OpRun run(Rig& rig, const MatmulData& data, const RunPlan& plan) {
   return run_op(rig, op, plan, op.as.matmul.out, out_values);
 }
 
-/// f32 activations: a product, at most n_in sums in any order, the bias, the oracle's own rounding. Quantised: of a
-/// block's term t1 + t2 no part sees more than 5 roundings, then n_in / 32 sums; 1 for the oracle's rounded weight.
+/// f32 activations: a product, at most n_in sums in any order, the bias, the oracle's own rounding.
+/// Quantised: of a block's term t1 + t2 no part sees more than 5 roundings, then n_in / 32 sums; 1
+/// for the oracle's rounded weight.
 std::vector<double> bound(const MatmulData& data) {
   const bool is_quantised = data.in_format == PLUMB_ACT_Q8;
-  const std::vector<double> w = is_quantised ? term_magnitudes(data.weight) : magnitudes(data.weight);
-  const std::vector<double> quantised = is_quantised ? after_quantize(data.x) : std::vector<double>();
+  const std::vector<double> w =
+      is_quantised ? term_magnitudes(data.weight) : magnitudes(data.weight);
+  const std::vector<double> quantised =
+      is_quantised ? after_quantize(data.x) : std::vector<double>();
   const double factor = is_quantised ? gamma(data.n_in / 32 + 8) : gamma(data.n_in + 3);
   std::vector<double> out;
   for (uint64_t t = 0; t < data.T; ++t) {
@@ -108,11 +115,13 @@ std::vector<OpCase> matmul_cases(int depth) {
         data->n_in = n_ins[draw % n_ins.size()] * format.block_values;
         data->n_out = n_outs[(draw + cases.size()) % n_outs.size()];
         data->in_format = in_format;
-        data->weight = random_tensor(random, format.format, {data->n_out, data->n_in}, draw % 4 == 3);
+        data->weight =
+            random_tensor(random, format.format, {data->n_out, data->n_in}, draw % 4 == 3);
         if (draw % 2 == 1) data->bias = random_tensor(random, PLUMB_F32, {data->n_out});
         data->x = random_values(random, uint64_t{data->T} * data->n_in);
-        std::string name = "matmul " + std::string(format.name) + " x " + std::string(format_name(in_format)) + " T " +
-                           std::to_string(data->T) + " in " + std::to_string(data->n_in) + " out " +
+        std::string name = "matmul " + std::string(format.name) + " x " +
+                           std::string(format_name(in_format)) + " T " + std::to_string(data->T) +
+                           " in " + std::to_string(data->n_in) + " out " +
                            std::to_string(data->n_out);
         plumb_op_query query = query_of(PLUMB_OP_MATMUL, data->n_in, data->n_out);
         query.weight_format = format.format;

@@ -1,9 +1,9 @@
-// golden/cases/numerics.jsonl on every plugin: saturation, f16 sums, subnormals, nibble order, stable exponentials. The
-// oracle is in the file.
+// golden/cases/numerics.jsonl on every plugin: saturation, f16 sums, subnormals, nibble order,
+// stable exponentials. The oracle is in the file.
 #include <cmath>
 
-#include "loaded_plugins.h"
 #include "core/base/sha256.h"
+#include "loaded_plugins.h"
 #include "tests/support/golden_cases.h"
 
 namespace plumbline::test {
@@ -28,13 +28,16 @@ std::vector<float> floats(const json& values) {
 }
 
 void expect_near(double actual, double expected, const json& params) {
-  const double bound = params.value("rel_tol", 0.0) * std::fabs(expected) + params.value("abs_tol", 0.0);
+  const double bound =
+      params.value("rel_tol", 0.0) * std::fabs(expected) + params.value("abs_tol", 0.0);
   EXPECT_LE(std::fabs(actual - expected), bound) << actual << ", expected " << expected;
 }
 
 /// A row of Q8_0 with scale 1.
 HostTensor q8_row(const std::vector<int>& codes) {
-  HostTensor tensor{PLUMB_Q8_0, {1, codes.size()}, std::vector<uint8_t>(codes.size() / 32 * sizeof(plumb_block_q8_0))};
+  HostTensor tensor{PLUMB_Q8_0,
+                    {1, codes.size()},
+                    std::vector<uint8_t>(codes.size() / 32 * sizeof(plumb_block_q8_0))};
   for (size_t b = 0; b < codes.size() / 32; ++b) {
     plumb_block_q8_0 block{0x3c00, {}};
     for (size_t i = 0; i < 32; ++i) block.qs[i] = static_cast<int8_t>(codes[b * 32 + i]);
@@ -87,7 +90,8 @@ class NumericsCases : public EachPlugin {
 
   HostTensor f16_table(const std::vector<uint16_t>& bits, uint64_t width) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(bits.data());
-    return {PLUMB_F16, {bits.size() / width, width}, {bytes, bytes + bits.size() * sizeof(uint16_t)}};
+    return {
+        PLUMB_F16, {bits.size() / width, width}, {bytes, bytes + bits.size() * sizeof(uint16_t)}};
   }
 };
 
@@ -96,9 +100,11 @@ TEST_P(NumericsCases, N01AndN11IntegerDotsNeitherSaturateNorWrap) {
     SCOPED_TRACE(line["id"]);
     const HostTensor row = q8_row(line["input"]["value"]["x"]);
     const std::vector<float> y = floats(line["input"]["value"]["y"]);
-    // Codes run to -127: an activation of -128 has a scale of its own, which costs roundings, 1e-6 at most here.
+    // Codes run to -127: an activation of -128 has a scale of its own, which costs roundings, 1e-6
+    // at most here.
     for (const plumb_format in_format : {PLUMB_F32, PLUMB_ACT_Q8}) {
-      expect_near(dot(row, y, in_format), line["expected"]["sum"], {{"rel_tol", in_format == PLUMB_F32 ? 0.0 : 1e-6}});
+      expect_near(dot(row, y, in_format), line["expected"]["sum"],
+                  {{"rel_tol", in_format == PLUMB_F32 ? 0.0 : 1e-6}});
     }
   }
 }
@@ -121,7 +127,9 @@ TEST_P(NumericsCases, N05EveryF16WeightIsItsF32) {
   const json all = cases_of("f16_to_f32_all")[0]["expected"];
   ASSERT_EQ(bits.size(), all["count"].get<size_t>());
   const std::vector<float> values = embed(f16_table(bits, 62));
-  EXPECT_EQ(sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}), all["sha256_le_f32"].get<std::string>());
+  EXPECT_EQ(
+      sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}),
+      all["sha256_le_f32"].get<std::string>());
 
   const json some = cases_of("f16_to_f32")[0];
   bits.clear();
@@ -144,7 +152,8 @@ TEST_P(NumericsCases, N07NibblesAndScalesOfQ4K) {
   EXPECT_EQ(first, floats(line["expected"]["dequant_first8"]));
 
   std::vector<float> x;
-  for (const int code : value["q8"]) x.push_back(static_cast<float>(code * value["q8_scale"].get<double>()));
+  for (const int code : value["q8"])
+    x.push_back(static_cast<float>(code * value["q8_scale"].get<double>()));
   expect_near(dot(row, x, PLUMB_F32), line["expected"]["dot"], line["expected"]);
 }
 
@@ -164,8 +173,8 @@ TEST_P(NumericsCases, N09SiluOfExtremes) {
   for (size_t i = 0; i < y.size(); ++i) expect_near(y[i], line["expected"]["y"][i], line["params"]);
 }
 
-/// Softmax alone: keys (x_s, 0, ...), the query (1, 0, ...), values the rows of the identity. A score of -inf is no
-/// number to attend; it is what a mask means, so that row is hidden.
+/// Softmax alone: keys (x_s, 0, ...), the query (1, 0, ...), values the rows of the identity. A
+/// score of -inf is no number to attend; it is what a mask means, so that row is hidden.
 TEST_P(NumericsCases, N09SoftmaxOfExtremes) {
   for (const json& line : cases_of("softmax")) {
     SCOPED_TRACE(line["id"]);
@@ -180,7 +189,9 @@ TEST_P(NumericsCases, N09SoftmaxOfExtremes) {
       positions[s] = std::isinf(x[s]) ? 1 : 0;
     }
     const plumb_handle kv = rig_.kv(n, 1, n);
-    ASSERT_EQ(rig_.table().kv_import(rig_.self(), kv, 0, n, k.data(), v.data(), positions.data(), nullptr), PLUMB_OK);
+    ASSERT_EQ(rig_.table().kv_import(rig_.self(), kv, 0, n, k.data(), v.data(), positions.data(),
+                                     nullptr),
+              PLUMB_OK);
     plumb_op op = make_op(PLUMB_OP_ATTEND, 1);
     op.as.attend.kv = kv;
     op.as.attend.q = rig_.input(q);

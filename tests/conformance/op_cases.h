@@ -10,7 +10,8 @@
 
 namespace plumbline::test {
 
-/// How one case is run: rows [first_row, first_row + n_rows) of its T, in n_parts, the output over the input or not.
+/// How one case is run: rows [first_row, first_row + n_rows) of its T, in n_parts, the output over
+/// the input or not.
 struct RunPlan {
   uint32_t first_row = 0;
   uint32_t n_rows = 1;
@@ -26,37 +27,44 @@ struct OpRun {
 /// One op on fixed inputs.
 struct OpCase {
   std::string name;
-  plumb_op_query query;   // what supports() is asked
-  uint32_t n_rows;        // T
-  bool can_split;         // rows may be run in several calls
+  plumb_op_query query;  // what supports() is asked
+  uint32_t n_rows;  // T
+  bool can_split;  // rows may be run in several calls
   bool can_be_in_place;
   std::function<OpRun(Rig&, const RunPlan&)> run;
-  /// Per element, from the oracle's output: how far an f32 implementation may be from it. Empty: not at all.
+  /// Per element, from the oracle's output: how far an f32 implementation may be from it. Empty:
+  /// not at all.
   std::function<std::vector<double>(const std::vector<float>& oracle)> bound;
 };
 
 /// Cases of one family: every shape in `depth` draws. Same depth, same cases.
 std::vector<OpCase> matmul_cases(int depth);
 std::vector<OpCase> attend_cases(int depth);
-std::vector<OpCase> row_cases(int depth);  // embed, norms, quantize, rope, elementwise, argmax, kv_append
+std::vector<OpCase> row_cases(
+    int depth);  // embed, norms, quantize, rope, elementwise, argmax, kv_append
 
 struct CaseFamily {
   const char* name;
   std::vector<OpCase> (*make)(int depth);
 };
-inline constexpr CaseFamily kCaseFamilies[] = {{"matmul", matmul_cases}, {"attend", attend_cases}, {"rows", row_cases}};
+inline constexpr CaseFamily kCaseFamilies[] = {
+    {"matmul", matmul_cases}, {"attend", attend_cases}, {"rows", row_cases}};
 
-// ---- Bounds -------------------------------------------------------------------------------------------------
+// ---- Bounds
+// -------------------------------------------------------------------------------------------------
 
 /// Half the distance from 1 to the next f32.
 inline constexpr double kRoundoff = 0x1p-24;
 inline constexpr double kSmallest = 0x1p-149;
 
-/// n roundings in a row: |error| <= gamma(n) * magnitude. Source: Higham, "Accuracy and Stability of Numerical
-/// Algorithms", lemma 3.1.
-inline double gamma(double n) { return n * kRoundoff / (1 - n * kRoundoff); }
+/// n roundings in a row: |error| <= gamma(n) * magnitude. Source: Higham, "Accuracy and Stability
+/// of Numerical Algorithms", lemma 3.1.
+inline double gamma(double n) {
+  return n * kRoundoff / (1 - n * kRoundoff);
+}
 
-// ---- For those who write cases ------------------------------------------------------------------------------
+// ---- For those who write cases
+// ------------------------------------------------------------------------------
 
 plumb_op_query query_of(uint32_t kind, uint64_t n_in = 0, uint64_t n_out = 0, uint32_t variant = 0);
 
@@ -68,6 +76,7 @@ std::vector<T> rows_of(const std::vector<T>& values, uint64_t width, const RunPl
 }
 
 /// Runs an op that writes `out_values` floats to its slice `out`.
-OpRun run_op(Rig& rig, const plumb_op& op, const RunPlan& plan, plumb_slice out, uint64_t out_values);
+OpRun run_op(Rig& rig, const plumb_op& op, const RunPlan& plan, plumb_slice out,
+             uint64_t out_values);
 
 }  // namespace plumbline::test

@@ -40,7 +40,8 @@ std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder) {
     void* library = dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw std::runtime_error(dlerror());
     const auto enter = reinterpret_cast<plumb_plugin_entry_fn>(dlsym(library, PLUMB_PLUGIN_ENTRY));
-    if (enter == nullptr) throw std::runtime_error(entry.path().string() + ": no " PLUMB_PLUGIN_ENTRY);
+    if (enter == nullptr)
+      throw std::runtime_error(entry.path().string() + ": no " PLUMB_PLUGIN_ENTRY);
     plumb_offer offer = make_abi<plumb_offer>();
     offer.version_oldest = PLUMB_ABI_OLDEST;
     offer.version_newest = PLUMB_ABI_VERSION;
@@ -48,7 +49,8 @@ std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder) {
     plumb_answer answer = make_abi<plumb_answer>();
     ErrorBuffer error;
     must(enter(&offer, &answer, error), error, entry.path().string());
-    const auto* table = static_cast<const plumb_kernels*>(answer.plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
+    const auto* table =
+        static_cast<const plumb_kernels*>(answer.plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
     if (table == nullptr || answer.plugin->probe(error) != PLUMB_OK) continue;
     found.push_back({to_string(answer.plugin->id), to_string(table->numerics), table});
   }
@@ -81,7 +83,8 @@ Rig::Rig(const KernelsPlugin& plugin) : plugin_(plugin) {
   must(table().create(&host, &config, &self_, error), error, plugin_.id + ": create");
   for (uint32_t i = 0; i < kWorkers; ++i) {
     workers_.push_back(0);
-    must(table().worker_create(self_, i, &workers_.back(), error), error, plugin_.id + ": worker_create");
+    must(table().worker_create(self_, i, &workers_.back(), error), error,
+         plugin_.id + ": worker_create");
   }
 }
 
@@ -126,7 +129,8 @@ plumb_slice Rig::quantised(plumb_slice in, uint32_t n_rows, uint32_t width) {
   plumb_op op = make_op(PLUMB_OP_QUANTIZE, n_rows);
   op.as.quantize = {.in = in, .out = out, .width = width, .reserved = 0};
   const Outcome outcome = execute(op);
-  if (outcome.status != PLUMB_OK) throw std::runtime_error(plugin_.id + ": quantize: " + outcome.message);
+  if (outcome.status != PLUMB_OK)
+    throw std::runtime_error(plugin_.id + ": quantize: " + outcome.message);
   return out;
 }
 
@@ -147,7 +151,8 @@ Outcome Rig::try_weight(const HostTensor& tensor, uint32_t uses, plumb_handle* w
 plumb_handle Rig::weight(const HostTensor& tensor, uint32_t uses) {
   plumb_handle weight = 0;
   const Outcome outcome = try_weight(tensor, uses, &weight);
-  if (outcome.status != PLUMB_OK) throw std::runtime_error(plugin_.id + ": prepare: " + outcome.message);
+  if (outcome.status != PLUMB_OK)
+    throw std::runtime_error(plugin_.id + ": prepare: " + outcome.message);
   return weight;
 }
 
@@ -175,7 +180,8 @@ Outcome Rig::execute(const plumb_op& op, uint32_t n_parts) {
   std::vector<Outcome> outcomes(n_parts);
   const auto run_part = [&](uint32_t part) {
     ErrorBuffer error;
-    const plumb_status status = table().execute(self_, &op, 1, workers_.at(part), part, n_parts, error);
+    const plumb_status status =
+        table().execute(self_, &op, 1, workers_.at(part), part, n_parts, error);
     outcomes[part] = {status, error.op_id(), std::string(error.message())};
   };
   ErrorBuffer error;
@@ -189,22 +195,26 @@ Outcome Rig::execute(const plumb_op& op, uint32_t n_parts) {
     for (std::thread& other : others) other.join();
   }
   check_rooms();
-  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
-                                   [](const Outcome& outcome) { return outcome.status != PLUMB_OK; });
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) {
+    return outcome.status != PLUMB_OK;
+  });
   return failed == outcomes.end() ? outcomes[0] : *failed;
 }
 
 void Rig::check_rooms() const {
   for (const Room& room : rooms_) {
-    if (!room.contents.empty() && values<uint8_t>({room.buffer, kGuardBytes}, room.bytes) != room.contents) {
+    if (!room.contents.empty() &&
+        values<uint8_t>({room.buffer, kGuardBytes}, room.bytes) != room.contents) {
       ADD_FAILURE() << plugin_.id << ": changed an input of " << room.bytes << " bytes";
     }
     for (const uint64_t at : {uint64_t{0}, kGuardBytes + room.bytes}) {
       const auto zone = values<uint8_t>({room.buffer, at}, kGuardBytes);
-      const auto broken = std::find_if(zone.begin(), zone.end(), [](uint8_t byte) { return byte != kGuardByte; });
+      const auto broken =
+          std::find_if(zone.begin(), zone.end(), [](uint8_t byte) { return byte != kGuardByte; });
       if (broken == zone.end()) continue;
       ADD_FAILURE() << plugin_.id << ": wrote at byte "
-                    << static_cast<int64_t>(at) + (broken - zone.begin()) - static_cast<int64_t>(kGuardBytes)
+                    << static_cast<int64_t>(at) + (broken - zone.begin()) -
+                           static_cast<int64_t>(kGuardBytes)
                     << " of a slice of " << room.bytes;
     }
   }

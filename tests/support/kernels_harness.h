@@ -1,4 +1,5 @@
-// kernels_harness.h: kernels plugins driven straight through their C interface, with every buffer between guard zones.
+// kernels_harness.h: kernels plugins driven straight through their C interface, with every buffer
+// between guard zones.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,13 @@ struct KernelsPlugin {
   std::string numerics;
   const plumb_kernels* table = nullptr;
 };
-inline std::ostream& operator<<(std::ostream& out, const KernelsPlugin& plugin) { return out << plugin.id; }
+inline std::ostream& operator<<(std::ostream& out, const KernelsPlugin& plugin) {
+  return out << plugin.id;
+}
 
-/// All of a folder, by id. Libraries that are no kernels plugin, or say that they cannot run here, are left out; one
-/// that cannot be loaded at all is an error, thrown as std::runtime_error. They are never unloaded.
+/// All of a folder, by id. Libraries that are no kernels plugin, or say that they cannot run here,
+/// are left out; one that cannot be loaded at all is an error, thrown as std::runtime_error. They
+/// are never unloaded.
 std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder);
 
 /// A tensor in host memory.
@@ -89,8 +93,9 @@ class Rig {
 
   bool supports(const plumb_op_query& query, std::string* reason = nullptr) const;
 
-  /// Plans the op, runs its parts at the same time, each with its own worker, and then checks all guard zones and
-  /// inputs (one that changed is a test failure). The lowest failing part's error wins. n_parts <= kWorkers.
+  /// Plans the op, runs its parts at the same time, each with its own worker, and then checks all
+  /// guard zones and inputs (one that changed is a test failure). The lowest failing part's error
+  /// wins. n_parts <= kWorkers.
   Outcome execute(const plumb_op& op, uint32_t n_parts = 1);
 
   void clear();

@@ -1,4 +1,5 @@
-// npy.h: the values of a one-type .npy file of golden/, flat. Source: NEP 1, "A Simple File Format for NumPy Arrays".
+// npy.h: the values of a one-type .npy file of golden/, flat. Source: NEP 1, "A Simple File Format
+// for NumPy Arrays".
 #pragma once
 
 #include <cstring>
@@ -20,9 +21,11 @@ std::vector<T> npy_values(const std::string& path) {
     return {};
   }
   const size_t data_at = kPreambleBytes + file[8] + 256u * file[9];
-  const std::string header(file.begin() + kPreambleBytes, file.begin() + static_cast<int64_t>(std::min(data_at, file.size())));
+  const std::string header(file.begin() + kPreambleBytes,
+                           file.begin() + static_cast<int64_t>(std::min(data_at, file.size())));
   const char* type = sizeof(T) == 4 ? "'<f4'" : "'<f8'";
-  EXPECT_NE(header.find(type), std::string::npos) << path << ": expected " << type << " in " << header;
+  EXPECT_NE(header.find(type), std::string::npos)
+      << path << ": expected " << type << " in " << header;
   EXPECT_NE(header.find("'fortran_order': False"), std::string::npos) << path;
   std::vector<T> values((file.size() - std::min(data_at, file.size())) / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), file.data() + data_at, values.size() * sizeof(T));

@@ -18,11 +18,13 @@ inline std::vector<float> random_values(Random& random, uint64_t n) {
   std::uniform_real_distribution<float> mantissa(1.0f, 2.0f);
   std::uniform_int_distribution<int> exponent(-6, 1);
   std::vector<float> values(n);
-  for (float& x : values) x = std::ldexp(random() % 2 == 0 ? mantissa(random) : -mantissa(random), exponent(random));
+  for (float& x : values)
+    x = std::ldexp(random() % 2 == 0 ? mantissa(random) : -mantissa(random), exponent(random));
   return values;
 }
 
-/// An f16 scale: one in 16 is zero, one in 16 subnormal, one in 16 huge where asked for; the rest 2^-10 .. 2^-3.
+/// An f16 scale: one in 16 is zero, one in 16 subnormal, one in 16 huge where asked for; the rest
+/// 2^-10 .. 2^-3.
 inline uint16_t random_scale(Random& random, bool with_huge) {
   const uint16_t sign = static_cast<uint16_t>(random() % 2 << 15);
   const uint32_t kind = random() % 16;
@@ -32,8 +34,8 @@ inline uint16_t random_scale(Random& random, bool with_huge) {
   return static_cast<uint16_t>(sign | (5 + random() % 7) << 10 | random() % 0x400);
 }
 
-/// A tensor of any weight format: every code, every packed scale and every f16 scale drawn by itself, so that no two
-/// blocks agree; one block in 16 has the codes 0xff, one 0x80, one 0x00.
+/// A tensor of any weight format: every code, every packed scale and every f16 scale drawn by
+/// itself, so that no two blocks agree; one block in 16 has the codes 0xff, one 0x80, one 0x00.
 inline HostTensor random_tensor(Random& random, plumb_format format, std::vector<uint64_t> dims,
                                 bool with_huge_scales = false) {
   HostTensor tensor{format, dims, {}};

@@ -1,4 +1,5 @@
-// Sizes and values of the weight formats. The oracle of the values is gguf-py, through golden/dequant.
+// Sizes and values of the weight formats. The oracle of the values is gguf-py, through
+// golden/dequant.
 #include "plumb/sdk/blocks.h"
 
 #include "tests/support/npy.h"
@@ -19,7 +20,8 @@ TEST(Blocks, ValuesHaveTheBitsOfGgufPy) {
     ASSERT_EQ(values.size(), expected.size());
     ASSERT_TRUE(dequantise_blocks(format.format, blocks.data(), n_blocks, values.data()));
     for (size_t i = 0; i < values.size(); ++i) {
-      ASSERT_EQ(std::bit_cast<uint32_t>(values[i]), std::bit_cast<uint32_t>(expected[i])) << "value " << i;
+      ASSERT_EQ(std::bit_cast<uint32_t>(values[i]), std::bit_cast<uint32_t>(expected[i]))
+          << "value " << i;
     }
     ++n_formats;
   }
@@ -38,7 +40,9 @@ TEST(Blocks, FormatsWithoutWeightsAreRefused) {
 }
 
 TEST(Blocks, SizesOfTensors) {
-  const auto bytes = [](plumb_format format, std::vector<uint64_t> dims) { return tensor_bytes(format, dims); };
+  const auto bytes = [](plumb_format format, std::vector<uint64_t> dims) {
+    return tensor_bytes(format, dims);
+  };
   EXPECT_EQ(bytes(PLUMB_F32, {3, 5}), 60u);
   EXPECT_EQ(bytes(PLUMB_Q4_1, {2, 64}), 80u);
   EXPECT_EQ(bytes(PLUMB_Q6_K, {1, 1, 512}), 420u);
@@ -48,8 +52,10 @@ TEST(Blocks, SizesOfTensors) {
   EXPECT_EQ(bytes(9, {32}), std::nullopt) << "unknown format";
   EXPECT_EQ(bytes(PLUMB_F32, {}), std::nullopt) << "no shape";
   EXPECT_EQ(bytes(PLUMB_F32, {UINT64_MAX / 4 + 1}), std::nullopt) << "does not fit";
-  EXPECT_EQ(bytes(PLUMB_F32, {uint64_t{1} << 32, uint64_t{1} << 32}), std::nullopt) << "does not fit";
-  EXPECT_EQ(bytes(PLUMB_Q8_0, {UINT64_MAX / 2, UINT64_MAX / 2, 32}), std::nullopt) << "does not fit";
+  EXPECT_EQ(bytes(PLUMB_F32, {uint64_t{1} << 32, uint64_t{1} << 32}), std::nullopt)
+      << "does not fit";
+  EXPECT_EQ(bytes(PLUMB_Q8_0, {UINT64_MAX / 2, UINT64_MAX / 2, 32}), std::nullopt)
+      << "does not fit";
 }
 
 }  // namespace plumbline::test

@@ -1,4 +1,5 @@
-// Conversions of half precision. The oracle is numpy, through golden/numerics/f16.json and golden/cases/numerics.jsonl.
+// Conversions of half precision. The oracle is numpy, through golden/numerics/f16.json and
+// golden/cases/numerics.jsonl.
 #include "plumb/sdk/half.h"
 
 #include <cmath>
@@ -39,7 +40,9 @@ TEST(Half, EveryFiniteF16HasItsValue) {
   }
   const nlohmann::json expected = case_of("N05.1")["expected"];
   ASSERT_EQ(values.size(), expected["count"].get<size_t>());
-  EXPECT_EQ(sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}), expected["sha256_le_f32"].get<std::string>());
+  EXPECT_EQ(
+      sha256_of({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}),
+      expected["sha256_le_f32"].get<std::string>());
 }
 
 TEST(Half, EveryF16SurvivesTheWayThereAndBack) {
@@ -57,11 +60,13 @@ TEST(Half, EveryF16SurvivesTheWayThereAndBack) {
 TEST(Half, NamedValues) {
   const nlohmann::json to_f32 = case_of("N05.2");
   for (size_t i = 0; i < to_f32["expected"]["f32"].size(); ++i) {
-    EXPECT_EQ(f16_to_f32(from_hex(to_f32["input"]["value"]["bits"][i])), to_f32["expected"]["f32"][i].get<float>());
+    EXPECT_EQ(f16_to_f32(from_hex(to_f32["input"]["value"]["bits"][i])),
+              to_f32["expected"]["f32"][i].get<float>());
   }
   const nlohmann::json to_f16 = case_of("N05.3");
   for (size_t i = 0; i < to_f16["expected"]["bits"].size(); ++i) {
-    EXPECT_EQ(f32_to_f16(to_f16["input"]["value"]["f32"][i].get<float>()), from_hex(to_f16["expected"]["bits"][i]));
+    EXPECT_EQ(f32_to_f16(to_f16["input"]["value"]["f32"][i].get<float>()),
+              from_hex(to_f16["expected"]["bits"][i]));
   }
 }
 

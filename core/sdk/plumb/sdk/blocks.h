@@ -1,8 +1,10 @@
-// blocks.h: the size of each tensor format, and its values by the format's own expression, one block at a time.
+// blocks.h: the size of each tensor format, and its values by the format's own expression, one
+// block at a time.
 //
-// Naive on purpose: this is what "the weights of a file" means, and what fast kernels are compared with. Each product
-// and sum is rounded to f32 by itself, so compile with -ffp-contract=off where the processor has fused multiply-add.
-// Source: gguf-py's quants.py (bit for bit its `dequantize`); the layouts are described in plumb/formats.h.
+// Naive on purpose: this is what "the weights of a file" means, and what fast kernels are compared
+// with. Each product and sum is rounded to f32 by itself, so compile with -ffp-contract=off where
+// the processor has fused multiply-add. Source: gguf-py's quants.py (bit for bit its `dequantize`);
+// the layouts are described in plumb/formats.h.
 #pragma once
 
 #include <array>
@@ -20,10 +22,10 @@ namespace plumbline {
 
 struct FormatInfo {
   plumb_format format;
-  uint32_t block_values; // values in a block; a row is a whole number of blocks
+  uint32_t block_values;  // values in a block; a row is a whole number of blocks
   uint32_t block_bytes;
-  bool is_quantised;     // blocks of integer codes and scales
-  std::string_view name; // as in reports and messages
+  bool is_quantised;  // blocks of integer codes and scales
+  std::string_view name;  // as in reports and messages
 };
 
 inline constexpr std::array<FormatInfo, 14> kFormats = {{
@@ -63,12 +65,14 @@ constexpr std::optional<uint64_t> checked_product(uint64_t a, uint64_t b) {
   return a * b;
 }
 
-/// Bytes of a row-major tensor. Nothing if the format is unknown, dims is empty, the last dimension is not a whole
-/// number of blocks, or the size does not fit in 64 bits.
-constexpr std::optional<uint64_t> tensor_bytes(plumb_format format, std::span<const uint64_t> dims) {
+/// Bytes of a row-major tensor. Nothing if the format is unknown, dims is empty, the last dimension
+/// is not a whole number of blocks, or the size does not fit in 64 bits.
+constexpr std::optional<uint64_t> tensor_bytes(plumb_format format,
+                                               std::span<const uint64_t> dims) {
   const FormatInfo* info = find_format(format);
   if (info == nullptr || dims.empty() || dims.back() % info->block_values != 0) return std::nullopt;
-  std::optional<uint64_t> bytes = checked_product(dims.back() / info->block_values, info->block_bytes);
+  std::optional<uint64_t> bytes =
+      checked_product(dims.back() / info->block_values, info->block_bytes);
   for (const uint64_t dim : dims.first(dims.size() - 1)) {
     if (bytes) bytes = checked_product(*bytes, dim);
   }
@@ -86,9 +90,15 @@ struct block_bf16 {
   uint16_t x;
 };
 
-inline void dequantise(const block_f32& block, float* out) { *out = block.x; }
-inline void dequantise(const block_f16& block, float* out) { *out = f16_to_f32(block.x); }
-inline void dequantise(const block_bf16& block, float* out) { *out = bf16_to_f32(block.x); }
+inline void dequantise(const block_f32& block, float* out) {
+  *out = block.x;
+}
+inline void dequantise(const block_f16& block, float* out) {
+  *out = f16_to_f32(block.x);
+}
+inline void dequantise(const block_bf16& block, float* out) {
+  *out = bf16_to_f32(block.x);
+}
 
 inline void dequantise(const plumb_block_q4_0& block, float* out) {
   const float d = f16_to_f32(block.d);
@@ -122,7 +132,8 @@ struct ScaleMin {
 /// Sub-block j in 0..7 of the 12 bytes of 6-bit scales and minima of Q4_K and Q5_K.
 inline ScaleMin scale_min_k4(const uint8_t (&packed)[12], int j) {
   if (j < 4) return {packed[j] & 63, packed[j + 4] & 63};
-  return {(packed[j + 4] & 15) | ((packed[j - 4] >> 2) & 48), (packed[j + 4] >> 4) | ((packed[j] >> 2) & 48)};
+  return {(packed[j + 4] & 15) | ((packed[j - 4] >> 2) & 48),
+          (packed[j + 4] >> 4) | ((packed[j] >> 2) & 48)};
 }
 
 /// Sub-block j in 0..15 of the 12 bytes of 6-bit scales of Q3_K, -32..31.
@@ -210,30 +221,59 @@ inline void dequantise(const plumb_block_q6_k& block, float* out) {
   }
 }
 
-/// Calls visit(std::type_identity<B>{}) with the block struct B of a format. False if the format holds no weights.
+/// Calls visit(std::type_identity<B>{}) with the block struct B of a format. False if the format
+/// holds no weights.
 template <typename Visit>
 bool visit_block_type(plumb_format format, Visit&& visit) {
   switch (format) {
-    case PLUMB_F32: visit(std::type_identity<block_f32>{}); return true;
-    case PLUMB_F16: visit(std::type_identity<block_f16>{}); return true;
-    case PLUMB_BF16: visit(std::type_identity<block_bf16>{}); return true;
-    case PLUMB_Q4_0: visit(std::type_identity<plumb_block_q4_0>{}); return true;
-    case PLUMB_Q4_1: visit(std::type_identity<plumb_block_q4_1>{}); return true;
-    case PLUMB_Q5_0: visit(std::type_identity<plumb_block_q5_0>{}); return true;
-    case PLUMB_Q5_1: visit(std::type_identity<plumb_block_q5_1>{}); return true;
-    case PLUMB_Q8_0: visit(std::type_identity<plumb_block_q8_0>{}); return true;
-    case PLUMB_Q2_K: visit(std::type_identity<plumb_block_q2_k>{}); return true;
-    case PLUMB_Q3_K: visit(std::type_identity<plumb_block_q3_k>{}); return true;
-    case PLUMB_Q4_K: visit(std::type_identity<plumb_block_q4_k>{}); return true;
-    case PLUMB_Q5_K: visit(std::type_identity<plumb_block_q5_k>{}); return true;
-    case PLUMB_Q6_K: visit(std::type_identity<plumb_block_q6_k>{}); return true;
-    default: return false;
+    case PLUMB_F32:
+      visit(std::type_identity<block_f32>{});
+      return true;
+    case PLUMB_F16:
+      visit(std::type_identity<block_f16>{});
+      return true;
+    case PLUMB_BF16:
+      visit(std::type_identity<block_bf16>{});
+      return true;
+    case PLUMB_Q4_0:
+      visit(std::type_identity<plumb_block_q4_0>{});
+      return true;
+    case PLUMB_Q4_1:
+      visit(std::type_identity<plumb_block_q4_1>{});
+      return true;
+    case PLUMB_Q5_0:
+      visit(std::type_identity<plumb_block_q5_0>{});
+      return true;
+    case PLUMB_Q5_1:
+      visit(std::type_identity<plumb_block_q5_1>{});
+      return true;
+    case PLUMB_Q8_0:
+      visit(std::type_identity<plumb_block_q8_0>{});
+      return true;
+    case PLUMB_Q2_K:
+      visit(std::type_identity<plumb_block_q2_k>{});
+      return true;
+    case PLUMB_Q3_K:
+      visit(std::type_identity<plumb_block_q3_k>{});
+      return true;
+    case PLUMB_Q4_K:
+      visit(std::type_identity<plumb_block_q4_k>{});
+      return true;
+    case PLUMB_Q5_K:
+      visit(std::type_identity<plumb_block_q5_k>{});
+      return true;
+    case PLUMB_Q6_K:
+      visit(std::type_identity<plumb_block_q6_k>{});
+      return true;
+    default:
+      return false;
   }
 }
 
 /// out[0 .. n_blocks * block_values) = the values of consecutive blocks (blocks may be unaligned).
 /// False if the format holds no weights.
-inline bool dequantise_blocks(plumb_format format, const void* blocks, uint64_t n_blocks, float* out) {
+inline bool dequantise_blocks(plumb_format format, const void* blocks, uint64_t n_blocks,
+                              float* out) {
   const uint8_t* from = static_cast<const uint8_t*>(blocks);
   const FormatInfo* info = find_format(format);
   return visit_block_type(format, [&]<typename Block>(std::type_identity<Block>) {

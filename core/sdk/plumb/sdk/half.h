@@ -1,4 +1,5 @@
-// half.h: IEEE binary16 and bfloat16 bit patterns <-> f32, by integer arithmetic alone: the same on every machine.
+// half.h: IEEE binary16 and bfloat16 bit patterns <-> f32, by integer arithmetic alone: the same on
+// every machine.
 #pragma once
 
 #include <bit>
@@ -29,15 +30,16 @@ constexpr float f16_to_f32(uint16_t half) {
   return std::bit_cast<float>(sign | ((exponent + (127 - 15)) << 23) | (fraction << 13));
 }
 
-/// The binary16 bit pattern nearest to x, ties to even. Too large becomes infinity, a NaN a quiet NaN.
+/// The binary16 bit pattern nearest to x, ties to even. Too large becomes infinity, a NaN a quiet
+/// NaN.
 constexpr uint16_t f32_to_f16(float x) {
   const uint32_t bits = std::bit_cast<uint32_t>(x);
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
   constexpr uint32_t kInfinity = 0x7f800000u;
-  constexpr uint32_t kTooLarge = 0x477ff000u;       // 65520, halfway from the largest finite to 2^16
-  constexpr uint32_t kSmallestNormal = 0x38800000u; // 2^-14
-  constexpr uint32_t kHalfOfSmallest = 0x33000000u; // 2^-25: a tie with zero, which is even
+  constexpr uint32_t kTooLarge = 0x477ff000u;  // 65520, halfway from the largest finite to 2^16
+  constexpr uint32_t kSmallestNormal = 0x38800000u;  // 2^-14
+  constexpr uint32_t kHalfOfSmallest = 0x33000000u;  // 2^-25: a tie with zero, which is even
 
   uint32_t half = 0;
   if (magnitude > kInfinity) {
@@ -48,7 +50,8 @@ constexpr uint16_t f32_to_f16(float x) {
     half = detail::shift_round_half_even(magnitude - ((127u - 15u) << 23), 13);
   } else if (magnitude > kHalfOfSmallest) {
     const uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
-    half = detail::shift_round_half_even(significand, 126 - (magnitude >> 23));  // in units of 2^-24
+    half =
+        detail::shift_round_half_even(significand, 126 - (magnitude >> 23));  // in units of 2^-24
   }
   return static_cast<uint16_t>(sign | half);
 }
