@@ -61,7 +61,12 @@ const config::ResolvedConfig& Session::config() {
 }
 
 Host& Session::host() {
-  if (!host_) host_ = make_host(config().config.plugins.paths);
+  if (!host_) {
+    const config::PipelineConfig& wanted = config().config;
+    // A shipped pipeline is what its config says, whatever the environment it runs in.
+    const bool is_lab = wanted.mode == config::Mode::kLab;
+    host_ = value_or_stop(Host::create({.paths = wanted.plugins.paths, .search_environment = is_lab}), kPlugin);
+  }
   return *host_;
 }
 

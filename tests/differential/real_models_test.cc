@@ -1,11 +1,11 @@
 // The three real models against transformers' logits and greedy ids (golden/models), and the canonical backends
-// against each other. Model files: PLUMB_MODEL_DIR, or where `plumb model pull` puts them.
+// against each other. The long run has prompts of any length, the short one those of up to 32 ids.
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <numeric>
 
 #include "tests/differential/model_harness.h"
+#include "tests/support/pulled_model.h"
 
 namespace plumbline::test {
 namespace {
@@ -15,13 +15,6 @@ namespace {
 constexpr float kMaxAbsDifference = 5e-4f;
 constexpr size_t kTop = 20;
 constexpr size_t kShortPrompt = 32;  // ids: what a quick run spends on a real model
-
-std::string model_path(const std::string& model) {
-  const char* folder = std::getenv("PLUMB_MODEL_DIR");
-  const char* home = std::getenv("HOME");
-  const std::string cache = folder != nullptr ? folder : std::string(home != nullptr ? home : "") + "/.cache/plumbline/models";
-  return cache + "/" + model + ".gguf";
-}
 
 bool is_long_run() { return std::getenv("PLUMB_LONG_TESTS") != nullptr; }
 
@@ -39,13 +32,13 @@ std::vector<int32_t> top(std::span<const float> logits) {
 class RealModels : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(std::filesystem::exists(model_path(GetParam())))
-        << model_path(GetParam()) << " is missing: plumb model pull " << GetParam();
+    path_ = pulled_model(GetParam());
+    ASSERT_NE(path_, "") << GetParam() << " is missing: plumb model pull " << GetParam();
   }
   std::string folder() const { return golden_folder(GetParam()); }
   std::unique_ptr<Runner> runner(RunnerOptions options) const {
     options.context_rows = 1024;
-    return Runner::create(model_path(GetParam()), options);
+    return Runner::create(path_, options);
   }
   std::vector<GoldenCase> cases() const {
     std::vector<GoldenCase> all = read_cases(folder() + "/cases.jsonl");
@@ -53,6 +46,8 @@ class RealModels : public testing::TestWithParam<const char*> {
     EXPECT_FALSE(all.empty());
     return all;
   }
+
+  std::string path_;
 };
 
 TEST_P(RealModels, LogitsMatchTransformers) {

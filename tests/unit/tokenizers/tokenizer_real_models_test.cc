@@ -1,36 +1,11 @@
 // The three real vocabularies. Model files: NAME.gguf in PLUMB_MODEL_DIR, or where `plumb model
 // pull` puts them. Oracle: tokenizers on the same vocabulary; end tokens: llama.cpp's, but for
 // Gemma's </s>, which is text.
-#include <cstdlib>
-#include <filesystem>
-
+#include "tests/support/pulled_model.h"
 #include "tests/unit/tokenizers/golden_vocabularies.h"
 
 namespace plumbline::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string model_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  if (const std::string folder = variable("PLUMB_MODEL_DIR"); !folder.empty()) return folder;
-  const std::string cache = variable("XDG_CACHE_HOME");
-  return (cache.empty() ? variable("HOME") + "/.cache" : cache) + "/plumbline/models";
-}
-
-/// FOLDER/NAME.gguf, or the GGUF file in FOLDER/NAME; "" if there is none.
-std::string model_path(const std::string& name) {
-  const fs::path folder = model_folder();
-  if (fs::exists(folder / (name + ".gguf"))) return (folder / (name + ".gguf")).string();
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder / name, none)) {
-    if (entry.path().extension() == ".gguf") return entry.path().string();
-  }
-  return "";
-}
 
 struct Real {
   const char* name;
@@ -44,9 +19,8 @@ struct Real {
 class TokenizersOnRealModels : public testing::TestWithParam<Real> {
  protected:
   void SetUp() override {
-    path_ = model_path(GetParam().name);
-    ASSERT_NE(path_, "") << GetParam().name << " is missing in " << model_folder()
-                         << ": plumb model pull " << GetParam().name;
+    path_ = pulled_model(GetParam().name);
+    ASSERT_NE(path_, "") << GetParam().name << " is missing: plumb model pull " << GetParam().name;
   }
   std::string path_;
 };
