@@ -48,11 +48,12 @@ plumb_status at_op(const plumb_op& op, plumb_status status, plumb_error* error) 
   const size_t n = std::min<size_t>({error->message_bytes, error->capacity_bytes, sizeof reason});
   std::copy_n(error->message, n, reason);
   const OpKind* kind = find_kind(op.kind);
-  return failf(error, status, "op %u %s: %.*s", op.id, kind == nullptr ? "" : kind->name, static_cast<int>(n), reason);
+  return failf(error, status, "op %u %s: %.*s", op.id, kind == nullptr ? "" : kind->name,
+               static_cast<int>(n), reason);
 }
 
-/// Calls visit(op, kind) for each record until one fails. Records lie ops[0].struct_bytes apart: a host of a later
-/// minor version may write longer ones.
+/// Calls visit(op, kind) for each record until one fails. Records lie ops[0].struct_bytes apart: a
+/// host of a later minor version may write longer ones.
 template <typename Visit>
 plumb_status for_each_op(const plumb_op* ops, uint32_t n_ops, plumb_error* error, Visit&& visit) {
   if (ops == nullptr && n_ops != 0) return fail(error, PLUMB_INVALID_ARGUMENT, "ops: missing");
@@ -60,14 +61,15 @@ plumb_status for_each_op(const plumb_op* ops, uint32_t n_ops, plumb_error* error
   for (uint32_t i = 0; i < n_ops; ++i, at += ops->struct_bytes) {
     const plumb_op& op = *reinterpret_cast<const plumb_op*>(at);
     if (!PLUMB_HAS(&op, plumb_op, id)) {
-      return failf(error, PLUMB_INVALID_ARGUMENT, "op record %u: struct_bytes %u; expected at least %zu", i,
-                   op.struct_bytes, sizeof(plumb_op));
+      return failf(error, PLUMB_INVALID_ARGUMENT,
+                   "op record %u: struct_bytes %u; expected at least %zu", i, op.struct_bytes,
+                   sizeof(plumb_op));
     }
     const OpKind* kind = find_kind(op.kind);
     plumb_status status = PLUMB_OK;
     if (!PLUMB_HAS(&op, plumb_op, as)) {
-      status = failf(error, PLUMB_INVALID_ARGUMENT, "struct_bytes %u; expected at least %zu", op.struct_bytes,
-                     sizeof(plumb_op));
+      status = failf(error, PLUMB_INVALID_ARGUMENT, "struct_bytes %u; expected at least %zu",
+                     op.struct_bytes, sizeof(plumb_op));
     } else if (kind == nullptr) {
       status = failf(error, PLUMB_UNSUPPORTED, "kind %u is unknown", op.kind);
     } else if (op.n_rows == 0) {
@@ -81,16 +83,19 @@ plumb_status for_each_op(const plumb_op* ops, uint32_t n_ops, plumb_error* error
 }
 
 /// Scratch of an op. INVALID_ARGUMENT if it names no live weight or cache.
-plumb_status scratch_of(const State& state, const plumb_op& op, uint64_t& bytes, plumb_error* error) {
+plumb_status scratch_of(const State& state, const plumb_op& op, uint64_t& bytes,
+                        plumb_error* error) {
   if (op.kind == PLUMB_OP_MATMUL) {
     const Weight* weight = state.weights.find(op.as.matmul.weight);
     if (weight == nullptr || weight->layout == nullptr) {
       return fail(error, PLUMB_INVALID_ARGUMENT, "weight: not a live handle of a matrix");
     }
-    bytes = matmul_scratch_bytes(*weight->layout, weight->n_columns, op.as.matmul.in_format == PLUMB_ACT_Q8);
+    bytes = matmul_scratch_bytes(*weight->layout, weight->n_columns,
+                                 op.as.matmul.in_format == PLUMB_ACT_Q8);
   } else if (op.kind == PLUMB_OP_ATTEND) {
     const KvCache* cache = state.caches.find(op.as.attend.kv);
-    if (cache == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
+    if (cache == nullptr)
+      return fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
     bytes = attend_scratch_bytes(cache->view.capacity);
   }
   return PLUMB_OK;
@@ -126,13 +131,15 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
 plumb_status create_worker(State& state, plumb_handle* worker, plumb_error* error) {
   const std::lock_guard lock(state.plan_mutex);
   auto made = std::make_unique<Worker>();
-  if (const plumb_status status = grow(*made, state.scratch_bytes, error); status != PLUMB_OK) return status;
+  if (const plumb_status status = grow(*made, state.scratch_bytes, error); status != PLUMB_OK)
+    return status;
   *worker = state.workers.add(std::move(made));
   return *worker != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "worker: too many");
 }
 
-plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops, plumb_handle worker_handle,
-                     uint32_t part, uint32_t n_parts, plumb_error* error) {
+plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops,
+                     plumb_handle worker_handle, uint32_t part, uint32_t n_parts,
+                     plumb_error* error) {
   const Worker* worker = state.workers.find(worker_handle);
   if (worker == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "worker: not a live handle");
   if (part >= n_parts) return failf(error, PLUMB_INVALID_ARGUMENT, "part %u of %u", part, n_parts);
@@ -143,7 +150,8 @@ plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops, pl
 
 plumb_status supports(const plumb_op_query* query, plumb_error* error) {
   if (query == nullptr || !PLUMB_HAS(query, plumb_op_query, variant)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "supports: query is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "supports: query is missing or its struct_bytes too small");
   }
   const OpKind* kind = find_kind(query->kind);
   if (kind == nullptr) return failf(error, PLUMB_UNSUPPORTED, "op kind %u is unknown", query->kind);
@@ -158,8 +166,9 @@ plumb_status supports(const plumb_op_query* query, plumb_error* error) {
     const bool is_pair =
         query->in_format == PLUMB_F32 || (query->in_format == PLUMB_ACT_Q8 && !layout->plain());
     if (is_matmul && !is_pair) {
-      return failf(error, PLUMB_UNSUPPORTED, "matmul: activations of format %d with weights of format %d",
-                   query->in_format, query->weight_format);
+      return failf(error, PLUMB_UNSUPPORTED,
+                   "matmul: activations of format %d with weights of format %d", query->in_format,
+                   query->weight_format);
     }
   }
   if (query->kind == PLUMB_OP_QUANTIZE && query->n_in % kBlock != 0) {

@@ -11,9 +11,9 @@
 
 namespace plumbline::cpu {
 
-/// Owns objects of one kind. A handle is kind (8 bits), generation (24), slot + 1 (32): one of another kind, of a
-/// removed object or out of thin air finds nothing. Slots never move, so find takes no lock: kernels look up
-/// every weight of every op. [any-thread]
+/// Owns objects of one kind. A handle is kind (8 bits), generation (24), slot + 1 (32): one of
+/// another kind, of a removed object or out of thin air finds nothing. Slots never move, so find
+/// takes no lock: kernels look up every weight of every op. [any-thread]
 template <typename T>
 class HandleTable {
  public:
@@ -34,7 +34,8 @@ class HandleTable {
       Slot& slot = (*chunk.load())[at % kChunkSlots];
       if (slot.handle.load() != 0) continue;
       slot.generation = (slot.generation + 1) & 0xffffffu;
-      const plumb_handle handle = uint64_t{kind_} << 56 | uint64_t{slot.generation} << 32 | (uint64_t{at} + 1);
+      const plumb_handle handle =
+          uint64_t{kind_} << 56 | uint64_t{slot.generation} << 32 | (uint64_t{at} + 1);
       slot.object = object.release();
       slot.handle.store(handle, std::memory_order_release);
       return handle;
@@ -45,7 +46,8 @@ class HandleTable {
   /// The object, or null. It lives until remove.
   T* find(plumb_handle handle) const {
     Slot* slot = slot_of(handle);
-    return slot == nullptr || slot->handle.load(std::memory_order_acquire) != handle ? nullptr : slot->object;
+    return slot == nullptr || slot->handle.load(std::memory_order_acquire) != handle ? nullptr
+                                                                                     : slot->object;
   }
 
   void remove(plumb_handle handle) {

@@ -7,45 +7,57 @@
 namespace plumbline::cpu {
 namespace {
 
-/// The cache if rows [first, first + n) leave no hole and end at most at `limit` of it; else null and the error.
+/// The cache if rows [first, first + n) leave no hole and end at most at `limit` of it; else null
+/// and the error.
 template <typename Limit>
-KvCache* find_rows(State& state, plumb_handle kv, uint32_t first, uint32_t n, Limit limit, plumb_error* error) {
+KvCache* find_rows(State& state, plumb_handle kv, uint32_t first, uint32_t n, Limit limit,
+                   plumb_error* error) {
   KvCache* cache = state.caches.find(kv);
   if (cache == nullptr) {
     fail(error, PLUMB_INVALID_ARGUMENT, "kv: not a live handle of a KV cache");
   } else if (first > cache->n_rows || uint64_t{first} + n > limit(*cache)) {
     failf(error, PLUMB_INVALID_ARGUMENT, "kv: rows %u to %llu asked for; %u held of %u", first,
-          static_cast<unsigned long long>(uint64_t{first} + n), cache->n_rows.load(), cache->capacity_rows);
+          static_cast<unsigned long long>(uint64_t{first} + n), cache->n_rows.load(),
+          cache->capacity_rows);
     cache = nullptr;
   }
   return cache;
 }
 
-uint32_t held(const KvCache& cache) { return cache.n_rows; }
-uint32_t capacity(const KvCache& cache) { return cache.capacity_rows; }
+uint32_t held(const KvCache& cache) {
+  return cache.n_rows;
+}
+uint32_t capacity(const KvCache& cache) {
+  return cache.capacity_rows;
+}
 
 }  // namespace
 
-plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv, plumb_error* error) {
+plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
+                       plumb_error* error) {
   if (shape == nullptr || kv == nullptr || !PLUMB_HAS(shape, plumb_kv_shape, head_width)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "kv: shape is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "kv: shape is missing or its struct_bytes too small");
   }
   if (shape->format != PLUMB_F32) {
     return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32", shape->format);
   }
   if (shape->capacity_rows == 0 || shape->n_heads_kv == 0 || shape->head_width == 0) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero", shape->capacity_rows,
-                 shape->n_heads_kv, shape->head_width);
+    return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero",
+                 shape->capacity_rows, shape->n_heads_kv, shape->head_width);
   }
   const uint64_t rows = round_up(shape->capacity_rows, kLanes);
   const uint64_t padded = round_up(shape->head_width, kLanes);
   const auto head_rows = checked_product(rows, shape->n_heads_kv);
-  const auto floats = head_rows ? checked_product(*head_rows, shape->head_width + padded) : head_rows;
+  const auto floats =
+      head_rows ? checked_product(*head_rows, shape->head_width + padded) : head_rows;
   const auto bytes = floats ? checked_product(*floats, sizeof(float)) : floats;
-  auto memory = bytes && *bytes < UINT64_MAX / 2 ? Memory::anonymous(*bytes + rows * sizeof(int32_t)) : std::nullopt;
+  auto memory = bytes && *bytes < UINT64_MAX / 2
+                    ? Memory::anonymous(*bytes + rows * sizeof(int32_t))
+                    : std::nullopt;
   if (!memory) {
-    return failf(error, PLUMB_INTERNAL, "kv: no memory for [%u,%u,%u]", shape->capacity_rows, shape->n_heads_kv,
-                 shape->head_width);
+    return failf(error, PLUMB_INTERNAL, "kv: no memory for [%u,%u,%u]", shape->capacity_rows,
+                 shape->n_heads_kv, shape->head_width);
   }
   auto cache = std::make_unique<KvCache>();
   cache->memory = std::move(*memory);
@@ -65,8 +77,8 @@ plumb_status kv_truncate(State& state, plumb_handle kv, uint32_t n_rows, plumb_e
   return PLUMB_OK;
 }
 
-plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k, float* v,
-                       int32_t* positions, plumb_error* error) {
+plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k,
+                       float* v, int32_t* positions, plumb_error* error) {
   const KvCache* cache = find_rows(state, kv, first, n, held, error);
   if (cache == nullptr) return PLUMB_INVALID_ARGUMENT;
   kv_read(cache->view, k, v, first, {0, n * cache->view.n_heads});
@@ -84,7 +96,8 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
   }
   for (uint32_t i = 0; positions != nullptr && i < n; ++i) {
     if (positions[i] < 0) {
-      return failf(error, PLUMB_INVALID_ARGUMENT, "kv: position %d at row %u; expected 0 or more", positions[i], i);
+      return failf(error, PLUMB_INVALID_ARGUMENT, "kv: position %d at row %u; expected 0 or more",
+                   positions[i], i);
     }
   }
   kv_write(cache->view, k, v, first, {0, n * cache->view.n_heads});

@@ -1,11 +1,12 @@
-// layout.h: the private layouts of prepared weights, quantised activations and KV rows. Shared by the code that
-// writes them (prepare.cc, kv.cc) and the kernels. Constants only: nothing here may become a linker symbol,
-// because kernels are compiled for other processors than the rest.
+// layout.h: the private layouts of prepared weights, quantised activations and KV rows. Shared by
+// the code that writes them (weights.cc, kv.cc) and the kernels. Constants only: nothing here may
+// become a linker symbol, because kernels are compiled for other processors than the rest.
 //
-// A matrix is cut into panels of 16 rows, a panel along its rows into blocks of 32 values. A block's codes lie
-// in quads: 64 bytes, byte 4 * row + j. A plane of b bits a value keeps 8 / b groups of four values in one
-// quads: group g of the block is at bits b * (g mod (8 / b)) of quads g / (8 / b), and holds the values
-// 4 * g + j. Shapes: [N/16][K/32] blocks, rows and blocks contiguous; missing rows of the last panel are zero.
+// A matrix is cut into panels of 16 rows, a panel along its rows into blocks of 32 values. A
+// block's codes lie in quads: 64 bytes, byte 4 * row + j. A plane of b bits a value keeps 8 / b
+// groups of four values in one quads: group g of the block is at bits b * (g mod (8 / b)) of quads
+// g / (8 / b), and holds the values 4 * g + j. Shapes: [N/16][K/32] blocks, rows and blocks
+// contiguous; missing rows of the last panel are zero.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +15,36 @@
 
 namespace plumbline::cpu {
 
-inline constexpr uint64_t kLanes = 16;     // rows of a panel, key positions of a K block, partial sums
-inline constexpr uint64_t kBlock = 32;     // values of a block
-inline constexpr uint64_t kQuads = 64;     // bytes of four values of each lane
-inline constexpr uint64_t kTile = 4;       // activation rows that one pass over a panel serves
+inline constexpr uint64_t kLanes = 16;  // rows of a panel, key positions of a K block, partial sums
+inline constexpr uint64_t kBlock = 32;  // values of a block
+inline constexpr uint64_t kQuads = 64;  // bytes of four values of each lane
+inline constexpr uint64_t kTile = 4;  // activation rows that one pass over a panel serves
 
+/// Where a format's scales lie: in the head of a unit (several blocks) and in each block.
 enum class Scales : uint8_t {
-  kNone,        // plain numbers
-  kOne,         // d f16[16]                               Q4_0 Q5_0 Q8_0
-  kMinimum,     // d f16[16], m f16[16]                    Q4_1 Q5_1
-  kSuperMin,    // head: d, dmin f16[16]; block: sc u8[16], mn u8[16]                          Q4_K Q5_K
-  kHalves,      // head: d f16[16]; block: sc i8[16] of values 0..15, sc i8[16] of 16..31      Q3_K Q6_K
-  kHalvesMin,   // head: d, dmin f16[16]; block: (sc | mn << 4) u8[16] of each half            Q2_K
+  kNone,  // plain numbers
+  kOne,  // block: d f16[16]
+  kMinimum,  // block: d, m f16[16]
+  kSuperMin,  // head: d, dmin f16[16]; block: sc, mn u8[16]
+  // Two scales a block, of its values 0..15 and 16..31:
+  kHalves,  // head: d f16[16]; block: sc_0, sc_1 i8[16]
+  kHalvesMin,  // head: d, dmin f16[16]; block: sc_0 | mn_0 << 4, sc_1 | mn_1 << 4, u8[16]
 };
 
 /// How one format lies in a panel. A value is code - offset (codes are unsigned; Q8_0 is int8).
 struct Layout {
   plumb_format format;
-  uint32_t low_bits;   // 8, 4, 2; the bits of an element for plain numbers
+  uint32_t low_bits;  // 8, 4, 2; the bits of an element for plain numbers
   uint32_t high_bits;  // 0, 1, 2: on top of the low ones
   int32_t offset;
   Scales scales;
-  uint32_t blocks;        // blocks that share a head: 1, or 8 in the K formats
-  uint32_t source_bytes;  // of one file block: kBlock * blocks values of one row (one value for plain numbers)
+  uint32_t blocks;  // blocks that share a head: 1, or 8 in the K formats
 
   constexpr bool plain() const { return scales == Scales::kNone; }
   constexpr bool is_signed() const { return low_bits == 8; }
-  constexpr bool halves() const { return scales == Scales::kHalves || scales == Scales::kHalvesMin; }
+  constexpr bool halves() const {
+    return scales == Scales::kHalves || scales == Scales::kHalvesMin;
+  }
   constexpr uint32_t bits() const { return low_bits + high_bits; }
   constexpr uint64_t head_bytes() const {
     return scales == Scales::kHalves ? 32 : blocks > 1 ? 64 : 0;
@@ -56,19 +60,13 @@ struct Layout {
 };
 
 inline constexpr Layout kLayouts[] = {
-    {PLUMB_F32, 32, 0, 0, Scales::kNone, 1, 4},
-    {PLUMB_F16, 16, 0, 0, Scales::kNone, 1, 2},
-    {PLUMB_BF16, 16, 0, 0, Scales::kNone, 1, 2},
-    {PLUMB_Q4_0, 4, 0, 8, Scales::kOne, 1, sizeof(plumb_block_q4_0)},
-    {PLUMB_Q4_1, 4, 0, 0, Scales::kMinimum, 1, sizeof(plumb_block_q4_1)},
-    {PLUMB_Q5_0, 4, 1, 16, Scales::kOne, 1, sizeof(plumb_block_q5_0)},
-    {PLUMB_Q5_1, 4, 1, 0, Scales::kMinimum, 1, sizeof(plumb_block_q5_1)},
-    {PLUMB_Q8_0, 8, 0, 0, Scales::kOne, 1, sizeof(plumb_block_q8_0)},
-    {PLUMB_Q2_K, 2, 0, 0, Scales::kHalvesMin, 8, sizeof(plumb_block_q2_k)},
-    {PLUMB_Q3_K, 2, 1, 4, Scales::kHalves, 8, sizeof(plumb_block_q3_k)},
-    {PLUMB_Q4_K, 4, 0, 0, Scales::kSuperMin, 8, sizeof(plumb_block_q4_k)},
-    {PLUMB_Q5_K, 4, 1, 0, Scales::kSuperMin, 8, sizeof(plumb_block_q5_k)},
-    {PLUMB_Q6_K, 4, 2, 32, Scales::kHalves, 8, sizeof(plumb_block_q6_k)},
+    {PLUMB_F32, 32, 0, 0, Scales::kNone, 1},      {PLUMB_F16, 16, 0, 0, Scales::kNone, 1},
+    {PLUMB_BF16, 16, 0, 0, Scales::kNone, 1},     {PLUMB_Q4_0, 4, 0, 8, Scales::kOne, 1},
+    {PLUMB_Q4_1, 4, 0, 0, Scales::kMinimum, 1},   {PLUMB_Q5_0, 4, 1, 16, Scales::kOne, 1},
+    {PLUMB_Q5_1, 4, 1, 0, Scales::kMinimum, 1},   {PLUMB_Q8_0, 8, 0, 0, Scales::kOne, 1},
+    {PLUMB_Q2_K, 2, 0, 0, Scales::kHalvesMin, 8}, {PLUMB_Q3_K, 2, 1, 4, Scales::kHalves, 8},
+    {PLUMB_Q4_K, 4, 0, 0, Scales::kSuperMin, 8},  {PLUMB_Q5_K, 4, 1, 0, Scales::kSuperMin, 8},
+    {PLUMB_Q6_K, 4, 2, 32, Scales::kHalves, 8},
 };
 
 /// Null for a format without a layout.
@@ -79,7 +77,8 @@ constexpr const Layout* find_layout(plumb_format format) {
   return nullptr;
 }
 
-/// One row of quantised activations: codes i8[width], scales f32[width/32], sums of 16 codes i16[width/32][2].
+/// One row of quantised activations: codes i8[width], scales f32[width/32], sums of 16 codes
+/// i16[width/32][2].
 struct ActivationRow {
   uint64_t width;
 

@@ -16,7 +16,9 @@ constexpr uint64_t kLargest = uint64_t{1} << 47;
 
 }  // namespace
 
-Memory::Memory(Memory&& other) noexcept { *this = std::move(other); }
+Memory::Memory(Memory&& other) noexcept {
+  *this = std::move(other);
+}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(data_, other.data_);
@@ -59,7 +61,8 @@ std::optional<Memory> Memory::shared(uint64_t bytes) {
   const int fd = memfd_create("plumbline", MFD_CLOEXEC);
   if (fd < 0) return std::nullopt;
   std::optional<Memory> memory;
-  if (bytes <= kLargest && ftruncate(fd, static_cast<off_t>(bytes)) == 0) memory = map(bytes, MAP_SHARED, fd, 0);
+  if (bytes <= kLargest && ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+    memory = map(bytes, MAP_SHARED, fd, 0);
   if (memory) {
     memory->fd_ = fd;
   } else {

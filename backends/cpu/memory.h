@@ -18,7 +18,8 @@ class Memory {
   static std::optional<Memory> anonymous(uint64_t bytes);
   /// Behind a memfd, so that another process can map it through /proc or an inherited descriptor.
   static std::optional<Memory> shared(uint64_t bytes);
-  /// [offset, offset + bytes) of a descriptor, mapped shared. Nothing if the file is shorter than that.
+  /// [offset, offset + bytes) of a descriptor, mapped shared. Nothing if the file is shorter than
+  /// that.
   static std::optional<Memory> of_file(int32_t fd, uint64_t offset, uint64_t bytes);
 
   uint8_t* data() const { return data_; }

@@ -1,4 +1,5 @@
-// op_args.h: turns an op record into checked pointers, and names the first thing that is wrong with it.
+// op_args.h: turns an op record into checked pointers, and names the first thing that is wrong with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,9 @@ struct OpCall {
 
  private:
   // n * p / n_parts without overflow.
-  uint64_t bound(uint64_t n, uint32_t p) const { return n / n_parts * p + n % n_parts * p / n_parts; }
+  uint64_t bound(uint64_t n, uint32_t p) const {
+    return n / n_parts * p + n % n_parts * p / n_parts;
+  }
 };
 
 /// A matrix as an op may use it.
@@ -35,7 +38,8 @@ struct Matrix {
   uint64_t n_rows = 0, n_columns = 0;
 };
 
-/// Look-ups that remember the first failure: look everything up, then ask failed() before using any of it.
+/// Look-ups that remember the first failure: look everything up, then ask failed() before using any
+/// of it.
 class OpArgs {
  public:
   explicit OpArgs(const OpCall& call) : call_(call) {}
@@ -58,11 +62,13 @@ class OpArgs {
   }
 
   /// The slice as n bytes; nothing stands for more than 64 bits can say.
-  uint8_t* bytes(const char* name, plumb_slice slice, std::optional<uint64_t> n, uint64_t alignment) {
+  uint8_t* bytes(const char* name, plumb_slice slice, std::optional<uint64_t> n,
+                 uint64_t alignment) {
     uint8_t* memory = n ? resolve(call_.state, slice, *n) : nullptr;
     if (!failed() && (memory == nullptr || *n == 0 || slice.offset_bytes % alignment != 0)) {
       status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT,
-                      "%s: %llu bytes at offset %llu of buffer %llx; expected more than 0, aligned, inside a live buffer",
+                      "%s: %llu bytes at offset %llu of buffer %llx; expected more than 0, "
+                      "aligned, inside a live buffer",
                       name, static_cast<unsigned long long>(n.value_or(UINT64_MAX)),
                       static_cast<unsigned long long>(slice.offset_bytes),
                       static_cast<unsigned long long>(slice.buffer));
@@ -74,14 +80,17 @@ class OpArgs {
   Matrix matrix(plumb_handle handle, uint32_t use, uint64_t n_rows, uint64_t n_columns) {
     const Weight* weight = find("weight", handle, use);
     if (weight == nullptr) return {};
-    if ((n_rows != 0 && weight->n_rows != n_rows) || (n_columns != 0 && weight->n_columns != n_columns)) {
-      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "weight: it is [%llu,%llu]; the op says [%llu,%llu]",
-                      static_cast<unsigned long long>(weight->n_rows),
-                      static_cast<unsigned long long>(weight->n_columns), static_cast<unsigned long long>(n_rows),
-                      static_cast<unsigned long long>(n_columns));
+    if ((n_rows != 0 && weight->n_rows != n_rows) ||
+        (n_columns != 0 && weight->n_columns != n_columns)) {
+      status_ = failf(
+          call_.error, PLUMB_INVALID_ARGUMENT, "weight: it is [%llu,%llu]; the op says [%llu,%llu]",
+          static_cast<unsigned long long>(weight->n_rows),
+          static_cast<unsigned long long>(weight->n_columns),
+          static_cast<unsigned long long>(n_rows), static_cast<unsigned long long>(n_columns));
       return {};
     }
-    return {weight->layout, resolve(call_.state, weight->place, weight->bytes), weight->n_rows, weight->n_columns};
+    return {weight->layout, resolve(call_.state, weight->place, weight->bytes), weight->n_rows,
+            weight->n_columns};
   }
 
   /// A vector f32[n], or null for handle 0.
@@ -90,8 +99,9 @@ class OpArgs {
     const Weight* weight = find(name, handle, PLUMB_USE_VECTOR);
     if (weight == nullptr) return nullptr;
     if (weight->n_columns != n) {
-      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "%s: it has %llu values; the op says %llu", name,
-                      static_cast<unsigned long long>(weight->n_columns), static_cast<unsigned long long>(n));
+      status_ = failf(
+          call_.error, PLUMB_INVALID_ARGUMENT, "%s: it has %llu values; the op says %llu", name,
+          static_cast<unsigned long long>(weight->n_columns), static_cast<unsigned long long>(n));
       return nullptr;
     }
     return reinterpret_cast<const float*>(resolve(call_.state, weight->place, weight->bytes));
@@ -108,8 +118,9 @@ class OpArgs {
     const int32_t* values = elements<const int32_t>(name, slice, {call_.n_rows()});
     for (uint64_t t = 0; values != nullptr && t < call_.n_rows(); ++t) {
       if (values[t] >= 0 && static_cast<uint64_t>(values[t]) < limit) continue;
-      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "%s: %d at row %llu; expected 0 to %llu", name, values[t],
-                      static_cast<unsigned long long>(t), static_cast<unsigned long long>(limit - 1));
+      status_ = failf(call_.error, PLUMB_INVALID_ARGUMENT, "%s: %d at row %llu; expected 0 to %llu",
+                      name, values[t], static_cast<unsigned long long>(t),
+                      static_cast<unsigned long long>(limit - 1));
       return nullptr;
     }
     return values;

@@ -15,8 +15,10 @@ plumb_status not_finite(const OpCall& call, const char* what) {
 }
 
 plumb_status scratch_too_small(const OpCall& call, uint64_t needed) {
-  return failf(call.error, PLUMB_INVALID_ARGUMENT, "worker: scratch of %llu bytes; the op needs %llu: plan it first",
-               static_cast<unsigned long long>(call.scratch.bytes()), static_cast<unsigned long long>(needed));
+  return failf(call.error, PLUMB_INVALID_ARGUMENT,
+               "worker: scratch of %llu bytes; the op needs %llu: plan it first",
+               static_cast<unsigned long long>(call.scratch.bytes()),
+               static_cast<unsigned long long>(needed));
 }
 
 }  // namespace
@@ -57,10 +59,12 @@ plumb_status run_quantize(const OpCall& call) {
   OpArgs args(call);
   args.require(op.width % kBlock == 0, "width: expected a multiple of 32");
   const float* in = args.elements<const float>("in", op.in, {call.n_rows(), op.width});
-  uint8_t* out = args.bytes("out", op.out, checked_product(call.n_rows(), ActivationRow{op.width}.bytes()),
-                            alignof(float));
+  uint8_t* out =
+      args.bytes("out", op.out, checked_product(call.n_rows(), ActivationRow{op.width}.bytes()),
+                 alignof(float));
   if (args.failed()) return args.status();
-  const bool is_finite = quantize(in, out, op.width, call.share(call.n_rows() * (op.width / kBlock)));
+  const bool is_finite =
+      quantize(in, out, op.width, call.share(call.n_rows() * (op.width / kBlock)));
   return is_finite ? PLUMB_OK : not_finite(call, "in: a value");
 }
 
@@ -72,11 +76,13 @@ plumb_status run_matmul(const OpCall& call) {
   if (args.failed()) return args.status();
   const bool is_quantised = op.in_format == PLUMB_ACT_Q8;
   if ((!is_quantised && op.in_format != PLUMB_F32) || (is_quantised && weight.layout->plain())) {
-    return failf(call.error, PLUMB_UNSUPPORTED, "activations of format %d with weights of format %d", op.in_format,
+    return failf(call.error, PLUMB_UNSUPPORTED,
+                 "activations of format %d with weights of format %d", op.in_format,
                  weight.layout->format);
   }
-  const std::optional<uint64_t> in_bytes = checked_product(
-      call.n_rows(), is_quantised ? ActivationRow{op.n_in}.bytes() : uint64_t{op.n_in} * sizeof(float));
+  const std::optional<uint64_t> in_bytes =
+      checked_product(call.n_rows(), is_quantised ? ActivationRow{op.n_in}.bytes()
+                                                  : uint64_t{op.n_in} * sizeof(float));
   MatmulArgs matmul{};
   matmul.in = args.bytes("in", op.in, in_bytes, alignof(float));
   matmul.out = args.elements<float>("out", op.out, {call.n_rows(), op.n_out});
@@ -106,11 +112,14 @@ plumb_status run_rope(const OpCall& call) {
   args.require(op.n_rotated % 2 == 0 && op.n_rotated >= 2 && op.n_rotated <= op.head_width,
                "n_rotated: expected an even number from 2 to head_width");
   args.require(op.pairing <= PLUMB_ROPE_INTERLEAVED, "pairing: unknown kind");
-  const float* in = args.elements<const float>("in", op.in, {call.n_rows(), op.n_heads, op.head_width});
+  const float* in =
+      args.elements<const float>("in", op.in, {call.n_rows(), op.n_heads, op.head_width});
   float* out = args.elements<float>("out", op.out, {call.n_rows(), op.n_heads, op.head_width});
   const int32_t* positions = args.numbers("positions", op.positions, op.table_rows);
-  const float* cos_table = args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
-  const float* sin_table = args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
+  const float* cos_table =
+      args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
+  const float* sin_table =
+      args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
   if (args.failed()) return args.status();
   rope({in, out, positions, cos_table, sin_table, op.n_heads, op.head_width, op.n_rotated,
         op.pairing == PLUMB_ROPE_INTERLEAVED},
@@ -124,14 +133,17 @@ plumb_status run_kv_append(const OpCall& call) {
   KvCache* cache = args.cache(op.kv);
   if (args.failed()) return args.status();
   const KvView& view = cache->view;
-  const float* k = args.elements<const float>("k", op.k, {call.n_rows(), view.n_heads, view.head_width});
-  const float* v = args.elements<const float>("v", op.v, {call.n_rows(), view.n_heads, view.head_width});
+  const float* k =
+      args.elements<const float>("k", op.k, {call.n_rows(), view.n_heads, view.head_width});
+  const float* v =
+      args.elements<const float>("v", op.v, {call.n_rows(), view.n_heads, view.head_width});
   const int32_t* positions = args.numbers("positions", op.positions, uint64_t{INT_MAX} + 1);
   if (args.failed()) return args.status();
   const uint64_t end = op.first_row + call.n_rows();
   if (op.first_row > cache->n_rows || end > cache->capacity_rows) {
-    return failf(call.error, PLUMB_INVALID_ARGUMENT, "first_row %u and %u rows; the cache holds %u of %u",
-                 op.first_row, call.op.n_rows, cache->n_rows.load(), cache->capacity_rows);
+    return failf(call.error, PLUMB_INVALID_ARGUMENT,
+                 "first_row %u and %u rows; the cache holds %u of %u", op.first_row, call.op.n_rows,
+                 cache->n_rows.load(), cache->capacity_rows);
   }
   kv_write(view, k, v, op.first_row, call.share(call.n_rows() * view.n_heads));
   if (call.part == 0) std::copy_n(positions, call.n_rows(), view.positions + op.first_row);
@@ -153,12 +165,14 @@ plumb_status run_attend(const OpCall& call) {
   args.require(op.mask != PLUMB_MASK_WINDOW || op.window > 0, "window: expected more than 0");
   args.require(op.softcap >= 0 && std::isfinite(op.softcap), "softcap: expected 0 or more");
   AttendArgs attend_args{};
-  attend_args.q = args.elements<const float>("q", op.q, {call.n_rows(), op.n_heads, view.head_width});
-  attend_args.out = args.elements<float>("out", op.out, {call.n_rows(), op.n_heads, view.head_width});
+  attend_args.q =
+      args.elements<const float>("q", op.q, {call.n_rows(), op.n_heads, view.head_width});
+  attend_args.out =
+      args.elements<float>("out", op.out, {call.n_rows(), op.n_heads, view.head_width});
   attend_args.positions = args.numbers("positions", op.positions, uint64_t{INT_MAX} + 1);
   if (op.mask == PLUMB_MASK_BITMAP) {
-    attend_args.bitmap =
-        args.elements<const uint64_t>("bitmap", op.bitmap, {call.n_rows(), (call.n_rows() + 63) / 64});
+    attend_args.bitmap = args.elements<const uint64_t>("bitmap", op.bitmap,
+                                                       {call.n_rows(), (call.n_rows() + 63) / 64});
     args.require(op.first_row + call.n_rows() == op.n_rows_kv,
                  "first_row: expected the last T of the n_rows_kv rows");
   }
@@ -171,7 +185,9 @@ plumb_status run_attend(const OpCall& call) {
   attend_args.n_heads = op.n_heads;
   attend_args.n_rows_kv = op.n_rows_kv;
   attend_args.first_row = op.first_row;
-  attend_args.window = op.mask == PLUMB_MASK_WINDOW ? static_cast<int32_t>(std::min<uint32_t>(op.window, INT_MAX)) : INT_MAX;
+  attend_args.window = op.mask == PLUMB_MASK_WINDOW
+                           ? static_cast<int32_t>(std::min<uint32_t>(op.window, INT_MAX))
+                           : INT_MAX;
   attend_args.scale = op.scale;
   attend_args.softcap = op.softcap;
   attend_args.scratch = call.scratch.data();
@@ -179,9 +195,12 @@ plumb_status run_attend(const OpCall& call) {
   const uint64_t tiles = call.n_rows() * op.n_heads / kTile;
   attend_args.tile = tiles >= uint64_t{4} * call.n_parts ? kTile : 1;
   switch (attend(attend_args, call.part, call.n_parts)) {
-    case Attended::kDone: return PLUMB_OK;
-    case Attended::kNotFinite: return not_finite(call, "a visible score");
-    case Attended::kNothingVisible: break;
+    case Attended::kDone:
+      return PLUMB_OK;
+    case Attended::kNotFinite:
+      return not_finite(call, "a visible score");
+    case Attended::kNothingVisible:
+      break;
   }
   return fail(call.error, PLUMB_INVALID_ARGUMENT, "a query sees no row of the cache");
 }
@@ -189,7 +208,8 @@ plumb_status run_attend(const OpCall& call) {
 plumb_status run_elementwise(const OpCall& call) {
   const plumb_op_elementwise& op = call.op.as.elementwise;
   const uint32_t kind = call.op.kind;
-  constexpr Elementwise kFunctions[] = {Elementwise::kSilu, Elementwise::kGeluTanh, Elementwise::kGeluErf};
+  constexpr Elementwise kFunctions[] = {Elementwise::kSilu, Elementwise::kGeluTanh,
+                                        Elementwise::kGeluErf};
   OpArgs args(call);
   args.require(kind != PLUMB_OP_ACTIVATE || op.function <= PLUMB_ACT_GELU_ERF, "function: unknown");
   args.require(kind != PLUMB_OP_SOFTCAP || (op.parameter > 0 && std::isfinite(op.parameter)),
@@ -197,7 +217,8 @@ plumb_status run_elementwise(const OpCall& call) {
   const float* a = args.elements<const float>("a", op.a, {call.n_rows(), op.width});
   float* out = args.elements<float>("out", op.out, {call.n_rows(), op.width});
   const bool has_b = kind == PLUMB_OP_ADD || (kind == PLUMB_OP_ACTIVATE && op.b.buffer != 0);
-  const float* b = has_b ? args.elements<const float>("b", op.b, {call.n_rows(), op.width}) : nullptr;
+  const float* b =
+      has_b ? args.elements<const float>("b", op.b, {call.n_rows(), op.width}) : nullptr;
   if (args.failed()) return args.status();
   const Elementwise function = kind == PLUMB_OP_ACTIVATE ? kFunctions[op.function]
                                : kind == PLUMB_OP_ADD    ? Elementwise::kAdd
@@ -215,7 +236,8 @@ plumb_status run_argmax(const OpCall& call) {
   int32_t* out = args.elements<int32_t>("out", op.out, {call.n_rows()});
   args.require(op.width <= INT_MAX, "width: too large for an i32 index");
   if (args.failed()) return args.status();
-  return argmax(in, out, op.width, call.share(call.n_rows())) ? PLUMB_OK : not_finite(call, "in: a value");
+  return argmax(in, out, op.width, call.share(call.n_rows())) ? PLUMB_OK
+                                                              : not_finite(call, "in: a value");
 }
 
 }  // namespace plumbline::cpu

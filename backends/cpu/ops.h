@@ -1,4 +1,5 @@
-// ops.h: one function for each kind of op. Fails INVALID_ARGUMENT (what the checks refuse), NUMERIC, UNSUPPORTED.
+// ops.h: one function for each kind of op. Fails INVALID_ARGUMENT (what the checks refuse),
+// NUMERIC, UNSUPPORTED.
 #pragma once
 
 #include "plumb/base.h"

@@ -1,4 +1,5 @@
-// plumb.cpu.<isa>: canonical kernels, one library for each instruction set. This file knows none of them.
+// plumb.cpu.<isa>: canonical kernels, one library for each instruction set. This file knows none of
+// them.
 #include <string_view>
 
 #include "plumb/sdk/abi.h"
@@ -15,9 +16,13 @@ plumb_status probe(plumb_error* error) {
   return failf(error, PLUMB_UNSUPPORTED, "this machine has no %s", missing);
 }
 
-int32_t rank() { return preference(); }
+int32_t rank() {
+  return preference();
+}
 
-const void* extension(plumb_str id) { return to_view(id) == PLUMB_EXT_KERNELS ? &kKernels : nullptr; }
+const void* extension(plumb_str id) {
+  return to_view(id) == PLUMB_EXT_KERNELS ? &kKernels : nullptr;
+}
 
 constexpr plumb_plugin kPlugin = {
     .struct_bytes = sizeof(plumb_plugin),

@@ -1,5 +1,6 @@
-// probe.cc: runs before anything else of the plugin, on any processor of the architecture: compiled without ISA
-// flags and without LTO. PLUMB_CPU_ISA_* names the instruction set of the kernels beside it.
+// probe.cc: runs before anything else of the plugin, on any processor of the architecture: compiled
+// without ISA flags and without LTO. PLUMB_CPU_ISA_* names the instruction set of the kernels
+// beside it.
 #include "probe.h"
 
 #if defined(PLUMB_CPU_ISA_AVX2)
@@ -10,8 +11,12 @@ namespace plumbline::cpu {
 
 #if defined(PLUMB_CPU_ISA_SCALAR)
 
-const char* missing_feature() { return nullptr; }
-int preference() { return 0; }
+const char* missing_feature() {
+  return nullptr;
+}
+int preference() {
+  return 0;
+}
 
 #elif defined(PLUMB_CPU_ISA_AVX2)
 
@@ -22,7 +27,9 @@ const char* missing_feature() {
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_F16C) == 0) return "F16C";
   return nullptr;
 }
-int preference() { return 200; }
+int preference() {
+  return 200;
+}
 
 #else
 #error "no instruction set named"

@@ -12,7 +12,8 @@
 
 namespace plumbline::cpu {
 
-/// A prepared tensor. Its bytes lie in a buffer of the host, which may have been freed: resolve before use.
+/// A prepared tensor. Its bytes lie in a buffer of the host, which may have been freed: resolve
+/// before use.
 struct Weight {
   const Layout* layout;  // null for vectors: f32, padded with zeros to whole panels
   uint32_t uses;
@@ -53,18 +54,22 @@ inline uint8_t* resolve(const State& state, plumb_slice slice, uint64_t bytes) {
   return buffer->data() + slice.offset_bytes;
 }
 
-constexpr uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
+constexpr uint64_t round_up(uint64_t n, uint64_t step) {
+  return (n + step - 1) / step * step;
+}
 
 // weights.cc
-plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes, plumb_error* error);
-plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, plumb_slice destination,
-                     plumb_handle* weight, plumb_error* error);
+plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
+                           plumb_error* error);
+plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
+                     plumb_slice destination, plumb_handle* weight, plumb_error* error);
 
 // kv.cc
-plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv, plumb_error* error);
+plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
+                       plumb_error* error);
 plumb_status kv_truncate(State& state, plumb_handle kv, uint32_t n_rows, plumb_error* error);
-plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k, float* v,
-                       int32_t* positions, plumb_error* error);
+plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n, float* k,
+                       float* v, int32_t* positions, plumb_error* error);
 plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n, const float* k,
                        const float* v, const int32_t* positions, plumb_error* error);
 

@@ -24,7 +24,8 @@ int name_bytes(const plumb_tensor& tensor) {
 /// Shape, format and uses of a tensor, before anything of it is read.
 plumb_status check_tensor(const plumb_tensor* tensor, uint32_t uses, plumb_error* error) {
   if (tensor == nullptr || !PLUMB_HAS(tensor, plumb_tensor, file_offset)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "prepare: tensor is missing or its struct_bytes too small");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "prepare: tensor is missing or its struct_bytes too small");
   }
   const int n = name_bytes(*tensor);
   const char* name = tensor->name.data;
@@ -32,26 +33,30 @@ plumb_status check_tensor(const plumb_tensor* tensor, uint32_t uses, plumb_error
   const bool is_vector = uses == PLUMB_USE_VECTOR;
   if (!is_vector && (uses == 0 || (uses & ~kMatrixUses) != 0)) {
     return failf(error, PLUMB_INVALID_ARGUMENT,
-                 "tensor %.*s: uses 0x%x; expected MATMUL, EMBED, both, or VECTOR alone", n, name, uses);
+                 "tensor %.*s: uses 0x%x; expected MATMUL, EMBED, both, or VECTOR alone", n, name,
+                 uses);
   }
   const uint32_t rank = is_vector ? 1 : 2;
   if (tensor->rank != rank) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rank %u; expected %u for this use", n, name, tensor->rank,
-                 rank);
+    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rank %u; expected %u for this use", n,
+                 name, tensor->rank, rank);
   }
   const Layout* layout = find_layout(tensor->format);
   if (layout == nullptr || (is_vector && !layout->plain())) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: format %d is not one of this use", n, name, tensor->format);
+    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: format %d is not one of this use", n, name,
+                 tensor->format);
   }
   const std::span<const uint64_t> dims(tensor->dims, rank);
   if (dims.back() % layout->unit_values() != 0) {
-    return failf(error, PLUMB_UNSUPPORTED, "tensor %.*s: rows of %llu values; this format needs a multiple of %llu", n,
-                 name, static_cast<unsigned long long>(dims.back()),
+    return failf(error, PLUMB_UNSUPPORTED,
+                 "tensor %.*s: rows of %llu values; this format needs a multiple of %llu", n, name,
+                 static_cast<unsigned long long>(dims.back()),
                  static_cast<unsigned long long>(layout->unit_values()));
   }
   const std::optional<uint64_t> bytes = tensor_bytes(tensor->format, dims);
   if (!bytes || *bytes == 0 || *bytes != tensor->data.bytes || tensor->data.data == nullptr) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "tensor %.*s: %llu bytes of data; its shape asks for %llu", n, name,
+    return failf(error, PLUMB_INVALID_ARGUMENT,
+                 "tensor %.*s: %llu bytes of data; its shape asks for %llu", n, name,
                  static_cast<unsigned long long>(tensor->data.bytes),
                  static_cast<unsigned long long>(bytes.value_or(0)));
   }
@@ -65,13 +70,15 @@ std::optional<uint64_t> layout_bytes(const plumb_tensor& tensor, uint32_t uses) 
   }
   const Layout& layout = *find_layout(tensor.format);
   const auto panel = checked_product(tensor.dims[1] / layout.unit_values(), layout.unit_bytes());
-  return panel ? checked_product(tensor.dims[0] / kLanes + (tensor.dims[0] % kLanes != 0), *panel) : std::nullopt;
+  return panel ? checked_product(tensor.dims[0] / kLanes + (tensor.dims[0] % kLanes != 0), *panel)
+               : std::nullopt;
 }
 
-/// One file block taken apart: codes as the layout wants them, scales and minima of its halves or sub-blocks.
+/// One file block taken apart: codes as the layout wants them, scales and minima of its halves or
+/// sub-blocks.
 struct Parts {
   alignas(64) uint8_t codes[PLUMB_QK_K];
-  uint8_t first[kBlocksMax];   // of each 32 values: sc (of values 0..15), or sc | mn << 4
+  uint8_t first[kBlocksMax];  // of each 32 values: sc (of values 0..15), or sc | mn << 4
   uint8_t second[kBlocksMax];  // of values 16..31, or mn
   uint16_t d, m;
 };
@@ -146,12 +153,15 @@ void take_apart_k4(const Block& block, Parts& out) {
     out.first[b] = static_cast<uint8_t>(packed.scale);
     out.second[b] = static_cast<uint8_t>(packed.min);
     for (int i = 0; i < 32; ++i) {
-      out.codes[32 * b + i] = static_cast<uint8_t>((block.qs[32 * (b / 2) + i] >> (4 * (b % 2))) & 15);
+      out.codes[32 * b + i] =
+          static_cast<uint8_t>((block.qs[32 * (b / 2) + i] >> (4 * (b % 2))) & 15);
     }
   }
 }
 
-void take_apart(const plumb_block_q4_k& block, Parts& out) { take_apart_k4(block, out); }
+void take_apart(const plumb_block_q4_k& block, Parts& out) {
+  take_apart_k4(block, out);
+}
 
 void take_apart(const plumb_block_q5_k& block, Parts& out) {
   take_apart_k4(block, out);
@@ -175,7 +185,9 @@ void take_apart(const plumb_block_q6_k& block, Parts& out) {
   }
 }
 
-bool is_finite_f16(uint16_t half) { return (half & 0x7c00u) != 0x7c00u; }
+bool is_finite_f16(uint16_t half) {
+  return (half & 0x7c00u) != 0x7c00u;
+}
 
 /// Ors four codes into a plane of `bits` a value.
 void put(uint8_t* plane, uint32_t bits, uint64_t group, uint64_t row, uint32_t four) {
@@ -209,12 +221,14 @@ void put_row(const Layout& layout, const Parts& parts, uint64_t row, uint8_t* un
       uint32_t four;
       std::memcpy(&four, parts.codes + kBlock * b + 4 * group, sizeof four);
       put(low, layout.low_bits, group, row, four & low_mask);
-      if (layout.high_bits != 0) put(high, layout.high_bits, group, row, (four >> layout.low_bits) & high_mask);
+      if (layout.high_bits != 0)
+        put(high, layout.high_bits, group, row, (four >> layout.low_bits) & high_mask);
     }
   }
 }
 
-/// The whole matrix. Returns the index of the first block with a scale that is not finite, or nothing.
+/// The whole matrix. Returns the index of the first block with a scale that is not finite, or
+/// nothing.
 template <typename Block>
 std::optional<uint64_t> interleave(const Layout& layout, const plumb_tensor& tensor, uint8_t* out) {
   const uint64_t n_rows = tensor.dims[0];
@@ -244,21 +258,25 @@ std::optional<uint64_t> interleave(const Layout& layout, const plumb_tensor& ten
 
 }  // namespace
 
-plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes, plumb_error* error) {
-  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK) return status;
+plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
+                           plumb_error* error) {
+  if (const plumb_status status = check_tensor(tensor, uses, error); status != PLUMB_OK)
+    return status;
   const std::optional<uint64_t> needed = layout_bytes(*tensor, uses);
   if (!needed) return fail(error, PLUMB_UNSUPPORTED, "prepare: the tensor is too large");
   *bytes = *needed;
   return PLUMB_OK;
 }
 
-plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, plumb_slice destination,
-                     plumb_handle* weight, plumb_error* error) {
+plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
+                     plumb_slice destination, plumb_handle* weight, plumb_error* error) {
   uint64_t bytes = 0;
-  if (const plumb_status status = prepare_bytes(tensor, uses, &bytes, error); status != PLUMB_OK) return status;
+  if (const plumb_status status = prepare_bytes(tensor, uses, &bytes, error); status != PLUMB_OK)
+    return status;
   uint8_t* out = resolve(state, destination, bytes);
   if (out == nullptr || destination.offset_bytes % sizeof(float) != 0) {
-    return failf(error, PLUMB_INVALID_ARGUMENT, "prepare: destination is not %llu aligned bytes of a buffer",
+    return failf(error, PLUMB_INVALID_ARGUMENT,
+                 "prepare: destination is not %llu aligned bytes of a buffer",
                  static_cast<unsigned long long>(bytes));
   }
   auto prepared = std::make_unique<Weight>();
@@ -269,7 +287,8 @@ plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses, pl
     prepared->n_rows = 1;
     prepared->n_columns = tensor->dims[0];
     std::memset(out, 0, bytes);
-    dequantise_blocks(tensor->format, tensor->data.data, tensor->dims[0], reinterpret_cast<float*>(out));
+    dequantise_blocks(tensor->format, tensor->data.data, tensor->dims[0],
+                      reinterpret_cast<float*>(out));
   } else {
     prepared->layout = find_layout(tensor->format);
     prepared->n_rows = tensor->dims[0];

@@ -1,6 +1,7 @@
-// kernels_bench.cc: every weight format as matrix-vector product (a matrix larger than any cache: GB/s of prepared
-// weights) and as product with 512 rows (GMAC/s), with quantised and f32 activations, on one and two threads.
-// "memory/read" is the bandwidth of plain loads in the same run, which the matrix-vector figures are to be held against.
+// kernels_bench.cc: every weight format as matrix-vector product (a matrix larger than any cache:
+// GB/s of prepared weights) and as product with 512 rows (GMAC/s), with quantised and f32
+// activations, on one and two threads. "memory/read" is the bandwidth of plain loads in the same
+// run, which the matrix-vector figures are to be held against.
 //
 //   kernels_bench --benchmark_filter='avx2.*Q4_1'
 #include <benchmark/benchmark.h>
@@ -48,7 +49,8 @@ const plumb_kernels* load(const std::filesystem::path& library, std::string* id)
   return static_cast<const plumb_kernels*>(answer.plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
 }
 
-/// Blocks of random codes with scales of ordinary size: subnormal scales would time the processor's slow path.
+/// Blocks of random codes with scales of ordinary size: subnormal scales would time the processor's
+/// slow path.
 std::vector<uint8_t> random_weights(plumb_format format, uint64_t bytes) {
   std::mt19937_64 random(1);
   std::vector<uint8_t> data(bytes);
@@ -76,7 +78,8 @@ std::vector<uint8_t> random_weights(plumb_format format, uint64_t bytes) {
 /// One prepared matrix with its operands.
 class Product {
  public:
-  Product(const plumb_kernels& kernels, plumb_format format, plumb_format in_format, uint32_t n_out, uint32_t n_rows)
+  Product(const plumb_kernels& kernels, plumb_format format, plumb_format in_format, uint32_t n_out,
+          uint32_t n_rows)
       : kernels_(kernels) {
     plumb_kernels_config config = make_abi<plumb_kernels_config>();
     config.n_workers_max = kThreadsMax;
@@ -89,21 +92,28 @@ class Product {
     tensor.dims[0] = n_out;
     tensor.dims[1] = kWidth;
     tensor.dims[2] = tensor.dims[3] = 1;
-    const std::vector<uint8_t> data = random_weights(format, *tensor_bytes(format, std::span(tensor.dims, 2)));
+    const std::vector<uint8_t> data =
+        random_weights(format, *tensor_bytes(format, std::span(tensor.dims, 2)));
     tensor.data = {data.data(), data.size()};
-    require(kernels_.prepare_bytes(self_, &tensor, PLUMB_USE_MATMUL, &weight_bytes_, error_), error_);
+    require(kernels_.prepare_bytes(self_, &tensor, PLUMB_USE_MATMUL, &weight_bytes_, error_),
+            error_);
     plumb_handle weight = 0;
-    require(kernels_.prepare(self_, &tensor, PLUMB_USE_MATMUL, buffer(weight_bytes_), &weight, error_), error_);
+    require(
+        kernels_.prepare(self_, &tensor, PLUMB_USE_MATMUL, buffer(weight_bytes_), &weight, error_),
+        error_);
 
     std::vector<float> values(uint64_t{n_rows} * kWidth);
     std::mt19937 random(2);
     std::normal_distribution<float> normal;
     for (float& x : values) x = normal(random);
     const plumb_slice in = buffer(values.size() * sizeof(float));
-    require(kernels_.write(self_, in, values.data(), values.size() * sizeof(float), error_), error_);
+    require(kernels_.write(self_, in, values.data(), values.size() * sizeof(float), error_),
+            error_);
 
     for (plumb_handle& worker : workers_) {
-      require(kernels_.worker_create(self_, static_cast<uint32_t>(&worker - workers_), &worker, error_), error_);
+      require(
+          kernels_.worker_create(self_, static_cast<uint32_t>(&worker - workers_), &worker, error_),
+          error_);
     }
     op_ = make_abi<plumb_op>();
     op_.n_rows = n_rows;
@@ -115,7 +125,8 @@ class Product {
       run(0, 1);
     }
     op_.kind = PLUMB_OP_MATMUL;
-    op_.as.matmul = {weight, 0, operand, buffer(uint64_t{n_rows} * n_out * sizeof(float)), in_format, kWidth, n_out, 0};
+    op_.as.matmul = {weight,    0,      operand, buffer(uint64_t{n_rows} * n_out * sizeof(float)),
+                     in_format, kWidth, n_out,   0};
     require(kernels_.plan(self_, &op_, 1, error_), error_);
   }
   ~Product() {
@@ -152,7 +163,8 @@ class Product {
 };
 
 /// Made by the first thread that needs it, dropped when another benchmark starts.
-Product& shared_product(const std::string& name, const std::function<std::unique_ptr<Product>()>& make) {
+Product& shared_product(const std::string& name,
+                        const std::function<std::unique_ptr<Product>()>& make) {
   static std::mutex mutex;
   static std::string current;
   static std::unique_ptr<Product> product;
@@ -165,14 +177,16 @@ Product& shared_product(const std::string& name, const std::function<std::unique
   return *product;
 }
 
-void register_product(const std::string& plugin, const plumb_kernels& kernels, const FormatInfo& info,
-                      plumb_format in_format, uint32_t n_rows) {
+void register_product(const std::string& plugin, const plumb_kernels& kernels,
+                      const FormatInfo& info, plumb_format in_format, uint32_t n_rows) {
   const bool is_vector = n_rows == 1;
   const double bits = 8.0 * info.block_bytes / info.block_values;
   const uint32_t n_out =
-      is_vector ? static_cast<uint32_t>(static_cast<double>(kStreamBytes) * 8 / bits / kWidth) / 16 * 16 : 1024;
-  const std::string name = plugin + (is_vector ? "/matvec/" : "/gemm512/") + std::string(info.name) +
-                           (in_format == PLUMB_ACT_Q8 ? "/q8" : "/f32");
+      is_vector
+          ? static_cast<uint32_t>(static_cast<double>(kStreamBytes) * 8 / bits / kWidth) / 16 * 16
+          : 1024;
+  const std::string name = plugin + (is_vector ? "/matvec/" : "/gemm512/") +
+                           std::string(info.name) + (in_format == PLUMB_ACT_Q8 ? "/q8" : "/f32");
   const auto body = [=, &kernels](benchmark::State& state) {
     Product& product = shared_product(name, [&] {
       return std::make_unique<Product>(kernels, info.format, in_format, n_out, n_rows);
@@ -182,10 +196,11 @@ void register_product(const std::string& plugin, const plumb_kernels& kernels, c
     for (auto _ : state) product.run(part, n_parts);
     // Every thread does its share of one product.
     const double runs = static_cast<double>(state.iterations()) / n_parts;
-    state.counters["GMAC/s"] = benchmark::Counter(runs * n_out * kWidth * n_rows / 1e9, benchmark::Counter::kIsRate);
+    state.counters["GMAC/s"] =
+        benchmark::Counter(runs * n_out * kWidth * n_rows / 1e9, benchmark::Counter::kIsRate);
     if (is_vector) {
-      state.counters["GB/s"] =
-          benchmark::Counter(runs * static_cast<double>(product.weight_bytes()) / 1e9, benchmark::Counter::kIsRate);
+      state.counters["GB/s"] = benchmark::Counter(
+          runs * static_cast<double>(product.weight_bytes()) / 1e9, benchmark::Counter::kIsRate);
     }
   };
   benchmark::RegisterBenchmark(name.c_str(), body)
@@ -197,7 +212,8 @@ void register_product(const std::string& plugin, const plumb_kernels& kernels, c
 /// Plain loads over memory on huge pages.
 void read_bandwidth(benchmark::State& state) {
   static uint64_t* const memory = [] {
-    void* pages = mmap(nullptr, kStreamBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* pages =
+        mmap(nullptr, kStreamBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(pages, kStreamBytes, MADV_HUGEPAGE);
     std::memset(pages, 1, kStreamBytes);
     return static_cast<uint64_t*>(pages);

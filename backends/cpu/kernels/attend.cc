@@ -1,5 +1,6 @@
-// attend.cc: KV rows and attention. Lane = key position for q.k, lane = channel for the weighted sum of V; both
-// run in the order of rows and channels for each query alone, so neither tiles nor threads change a bit.
+// attend.cc: KV rows and attention. Lane = key position for q.k, lane = channel for the weighted
+// sum of V; both run in the order of rows and channels for each query alone, so neither tiles nor
+// threads change a bit.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/math.h"
 
@@ -13,13 +14,15 @@ PLUMB_INLINE float* value_at(const KvView& kv, uint64_t head, uint64_t row) {
   return kv.v + (head * kv.capacity + row) * kv.padded_width;
 }
 
-/// One query's working memory: a score for each row of the cache, later its weight, and who is visible.
+/// One query's working memory: a score for each row of the cache, later its weight, and who is
+/// visible.
 struct Scratch {
-  float* scores;     // f32[capacity]
-  uint32_t* masks;   // u32[capacity/16]: bit i: row i of the block is visible
+  float* scores;  // f32[capacity]
+  uint32_t* masks;  // u32[capacity/16]: bit i: row i of the block is visible
 };
 PLUMB_INLINE Scratch scratch_of(const AttendArgs& args, uint64_t query) {
-  auto* start = static_cast<uint8_t*>(args.scratch) + query * (attend_scratch_bytes(args.kv.capacity) / kTile);
+  auto* start = static_cast<uint8_t*>(args.scratch) +
+                query * (attend_scratch_bytes(args.kv.capacity) / kTile);
   return {reinterpret_cast<float*>(start),
           reinterpret_cast<uint32_t*>(start + args.kv.capacity * sizeof(float))};
 }
@@ -50,7 +53,8 @@ PLUMB_INLINE i32x16 visible(const AttendArgs& args, uint64_t t, uint64_t block) 
 
 /// dot[n][b] = q of query n . k of the rows of block b, channels in order.
 template <int N, int B>
-PLUMB_INLINE void dots(const float* const (&q)[N], const float* k, uint64_t width, f32x16 (&dot)[N][B]) {
+PLUMB_INLINE void dots(const float* const (&q)[N], const float* k, uint64_t width,
+                       f32x16 (&dot)[N][B]) {
   for (int n = 0; n < N; ++n) {
     for (int b = 0; b < B; ++b) dot[n][b] = splat(0.0f);
   }
@@ -64,7 +68,8 @@ PLUMB_INLINE void dots(const float* const (&q)[N], const float* k, uint64_t widt
   }
 }
 
-/// acc[n][c] += weight * v for the rows of a block that query n sees, row by row; C groups of 16 channels.
+/// acc[n][c] += weight * v for the rows of a block that query n sees, row by row; C groups of 16
+/// channels.
 template <int N, int C>
 PLUMB_INLINE void add_values(const Scratch (&s)[N], const float* v, uint64_t stride, uint64_t block,
                              f32x16 (&acc)[N][C]) {
@@ -86,12 +91,14 @@ PLUMB_INLINE void add_values(const Scratch (&s)[N], const float* v, uint64_t str
 template <int N>
 class Queries {
  public:
-  PLUMB_INLINE Queries(const AttendArgs& args, uint64_t kv_head, uint64_t first) : args_(args), kv_head_(kv_head) {
+  PLUMB_INLINE Queries(const AttendArgs& args, uint64_t kv_head, uint64_t first)
+      : args_(args), kv_head_(kv_head) {
     const uint64_t group = args.n_heads / args.kv.n_heads;
     for (int n = 0; n < N; ++n) {
       const uint64_t pair = first + static_cast<uint64_t>(n);
       row_[n] = pair / group;
-      const uint64_t at = (row_[n] * args.n_heads + kv_head * group + pair % group) * args.kv.head_width;
+      const uint64_t at =
+          (row_[n] * args.n_heads + kv_head * group + pair % group) * args.kv.head_width;
       q_[n] = args.q + at;
       out_[n] = args.out + at;
       scratch_[n] = scratch_of(args, static_cast<uint64_t>(n));
@@ -131,8 +138,8 @@ class Queries {
     return bad == 0;
   }
 
-  /// Scores become exp(score - maximum); their sum is kept. Hidden rows become +0, which the sum ignores. False if
-  /// a query sees no row.
+  /// Scores become exp(score - maximum); their sum is kept. Hidden rows become +0, which the sum
+  /// ignores. False if a query sees no row.
   PLUMB_INLINE bool weigh(uint64_t n_blocks) {
     for (int n = 0; n < N; ++n) {
       const float most = largest(most_[n]);
@@ -207,7 +214,8 @@ Attended attend_queries(const AttendArgs& args, uint64_t kv_head, uint64_t first
   for (; channel + kAtOnce * kLanes <= args.kv.padded_width; channel += kAtOnce * kLanes) {
     queries.template mix<kAtOnce>(n_blocks, channel);
   }
-  for (; channel < args.kv.padded_width; channel += kLanes) queries.template mix<1>(n_blocks, channel);
+  for (; channel < args.kv.padded_width; channel += kLanes)
+    queries.template mix<1>(n_blocks, channel);
   return Attended::kDone;
 }
 
@@ -218,8 +226,10 @@ void kv_write(const KvView& kv, const float* k, const float* v, uint64_t first_r
     const uint64_t row = first_row + item / kv.n_heads;
     float* key = key_at(kv, item % kv.n_heads, row);
     float* value = value_at(kv, item % kv.n_heads, row);
-    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c) key[c * kLanes] = k[item * kv.head_width + c];
-    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c) value[c] = v[item * kv.head_width + c];
+    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
+      key[c * kLanes] = k[item * kv.head_width + c];
+    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
+      value[c] = v[item * kv.head_width + c];
   }
 }
 
@@ -228,8 +238,10 @@ void kv_read(const KvView& kv, float* k, float* v, uint64_t first_row, Range hea
     const uint64_t row = first_row + item / kv.n_heads;
     const float* key = key_at(kv, item % kv.n_heads, row);
     const float* value = value_at(kv, item % kv.n_heads, row);
-    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c) k[item * kv.head_width + c] = key[c * kLanes];
-    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c) v[item * kv.head_width + c] = value[c];
+    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
+      k[item * kv.head_width + c] = key[c * kLanes];
+    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
+      v[item * kv.head_width + c] = value[c];
   }
 }
 
@@ -242,7 +254,8 @@ Attended attend(const AttendArgs& args, uint64_t part, uint64_t n_parts) {
   const uint64_t whole = args.tile == kTile ? kTile : 1;
   const uint64_t tiles = (pairs + whole - 1) / whole;
   Attended status = Attended::kDone;
-  for (uint64_t item = part; item < args.kv.n_heads * tiles && status == Attended::kDone; item += n_parts) {
+  for (uint64_t item = part; item < args.kv.n_heads * tiles && status == Attended::kDone;
+       item += n_parts) {
     const uint64_t kv_head = item / tiles;
     const uint64_t first = item % tiles * whole;
     const uint64_t end = first + whole < pairs ? first + whole : pairs;

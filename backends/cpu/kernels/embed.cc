@@ -6,7 +6,8 @@ namespace plumbline::cpu {
 namespace {
 
 /// Lane `lane` of a panel of plain numbers.
-void plain_row(const Layout& layout, const uint8_t* panel, uint64_t width, uint64_t lane, float* out) {
+void plain_row(const Layout& layout, const uint8_t* panel, uint64_t width, uint64_t lane,
+               float* out) {
   float values[kLanes];
   for (uint64_t k = 0; k < width; ++k, panel += layout.unit_bytes()) {
     if (layout.format == PLUMB_F32) {
@@ -18,7 +19,8 @@ void plain_row(const Layout& layout, const uint8_t* panel, uint64_t width, uint6
   }
 }
 
-/// Dequantises whole blocks, so that each value is the one that matmul_f32 sees, and keeps one lane.
+/// Dequantises whole blocks, so that each value is the one that matmul_f32 sees, and keeps one
+/// lane.
 template <Layout L>
 void block_row(const uint8_t* panel, uint64_t width, uint64_t lane, float* out) {
   alignas(64) float values[kBlock * kLanes];
@@ -32,8 +34,8 @@ void block_row(const uint8_t* panel, uint64_t width, uint64_t lane, float* out) 
 
 }  // namespace
 
-void embed(const Layout& layout, const uint8_t* weight, uint64_t width, const int32_t* ids, float* out,
-           Range rows) {
+void embed(const Layout& layout, const uint8_t* weight, uint64_t width, const int32_t* ids,
+           float* out, Range rows) {
   const uint64_t panel_bytes = width / layout.unit_values() * layout.unit_bytes();
   for (uint64_t t = rows.begin; t < rows.end; ++t) {
     const uint64_t id = static_cast<uint64_t>(ids[t]);

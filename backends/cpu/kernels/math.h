@@ -1,7 +1,7 @@
-// math.h: exp, tanh and erf of class canonical-1, and the folds of its reductions. These expressions are the
-// definition: every instruction set runs them, in this order, without contraction.
-// Worst errors seen over arguments of all sizes, in units in the last place, and the bounds that
-// tests/unit/cpu/math_test.cc asserts: exp 0.96 (1.0), tanh 1.27 (1.8), erf 1.50 (1.6).
+// math.h: exp, tanh and erf of class canonical-1, and the folds of its reductions. These
+// expressions are the definition: every instruction set runs them, in this order, without
+// contraction. Worst errors seen over arguments of all sizes, in units in the last place, and the
+// bounds that tests/unit/cpu/math_test.cc asserts: exp 0.96 (1.0), tanh 1.27 (1.8), erf 1.50 (1.6).
 #pragma once
 
 #include "backends/cpu/simd/contract.h"
@@ -14,8 +14,8 @@ using namespace simd;
 inline constexpr float kRound = 12582912.0f;
 inline constexpr int32_t kRoundBits = 0x4b400000;
 
-/// e^x. Overflows to infinity above 88.73, to subnormals below -87.34 and to +0 below -104; exp(-inf) = +0.
-/// Source: the range reduction and polynomial of Cephes expf (S. Moshier).
+/// e^x. Overflows to infinity above 88.73, to subnormals below -87.34 and to +0 below -104;
+/// exp(-inf) = +0. Source: the range reduction and polynomial of Cephes expf (S. Moshier).
 PLUMB_INLINE f32x16 exp(f32x16 x) {
   const f32x16 high = splat(89.0f);
   const f32x16 low = splat(-104.0f);
@@ -44,7 +44,9 @@ PLUMB_INLINE f32x16 exp(f32x16 x) {
   return select(too_high, splat(__builtin_inff()), select(too_low, splat(0.0f), y));
 }
 
-PLUMB_INLINE f32x16 absolute(f32x16 x) { return from_bits(bit_and(bits(x), splat(int32_t{0x7fffffff}))); }
+PLUMB_INLINE f32x16 absolute(f32x16 x) {
+  return from_bits(bit_and(bits(x), splat(int32_t{0x7fffffff})));
+}
 PLUMB_INLINE f32x16 with_sign_of(f32x16 magnitude, f32x16 sign) {
   return from_bits(bit_or(bits(magnitude), bit_and(bits(sign), splat(INT32_MIN))));
 }
@@ -63,8 +65,8 @@ PLUMB_INLINE f32x16 tanh(f32x16 x) {
   return select(greater(a, splat(0.625f)), with_sign_of(large, x), small);
 }
 
-/// erf: an odd polynomial for |x| <= 0.925, else 1 - exp(-g(|x|)), g = -log(erfc) as a polynomial up to 4, where
-/// erf rounds to 1. Source: own weighted least-squares fits on Chebyshev nodes.
+/// erf: an odd polynomial for |x| <= 0.925, else 1 - exp(-g(|x|)), g = -log(erfc) as a polynomial
+/// up to 4, where erf rounds to 1. Source: own weighted least-squares fits on Chebyshev nodes.
 PLUMB_INLINE f32x16 erf(f32x16 x) {
   const f32x16 a = absolute(x);
   const f32x16 z = mul(x, x);

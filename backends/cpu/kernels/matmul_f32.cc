@@ -1,16 +1,17 @@
-// matmul_f32.cc: any weights times f32 activations. Lane = output row; inside a block of 32 the products are
-// added in order, then the block's sum to the row's.
+// matmul_f32.cc: any weights times f32 activations. Lane = output row; inside a block of 32 the
+// products are added in order, then the block's sum to the row's.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/panel.h"
 
 namespace plumbline::cpu {
 namespace {
 
-/// Values of a panel that are dequantised at a time for one activation row: they stay in the first-level cache.
+/// Values of a panel that are dequantised at a time for one activation row: they stay in the
+/// first-level cache.
 constexpr uint64_t kChunk = 256;
 
-/// Values [k, k + n) of a panel of 16 rows as f32[n][16]: in place for F32, else written to the scratch. k and n are
-/// whole units of the format.
+/// Values [k, k + n) of a panel of 16 rows as f32[n][16]: in place for F32, else written to the
+/// scratch. k and n are whole units of the format.
 const float* panel_values(const MatmulArgs& args, uint64_t panel, uint64_t k, uint64_t n) {
   const Layout& layout = *args.layout;
   const uint8_t* from =
@@ -34,8 +35,8 @@ const float* panel_values(const MatmulArgs& args, uint64_t panel, uint64_t k, ui
   return out;
 }
 
-/// R rows times B neighbouring blocks of n <= 32 values: sums are independent, so they run side by side. w and x start
-/// at the first of these values.
+/// R rows times B neighbouring blocks of n <= 32 values: sums are independent, so they run side by
+/// side. w and x start at the first of these values.
 template <int R, int B>
 PLUMB_INLINE void add_blocks(const float* w, const float* const (&x)[R], uint64_t first, uint64_t n,
                              f32x16 (&acc)[R]) {

@@ -1,4 +1,5 @@
-// matmul_q8.cc: quantised weights times quantised activations. Lane = output row; blocks are added in order.
+// matmul_q8.cc: quantised weights times quantised activations. Lane = output row; blocks are added
+// in order.
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/panel.h"
 
@@ -25,11 +26,12 @@ struct Activations {
   }
 };
 
-/// sum[t] = the integer part of the term: sum of code * a, or of sc * code * a where halves have scales.
-/// Unsigned codes run in chains that are finished before they could overflow.
+/// sum[t] = the integer part of the term: sum of code * a, or of sc * code * a where halves have
+/// scales. Unsigned codes run in chains that are finished before they could overflow.
 template <Layout L, int N, typename Codes>
-PLUMB_INLINE void integer_sums(const Codes& codes_of, [[maybe_unused]] const BlockScales<L.scales>& s, const Activations<N>& a,
-                               uint64_t block, i32x16 (&sum)[N]) {
+PLUMB_INLINE void integer_sums(const Codes& codes_of,
+                               [[maybe_unused]] const BlockScales<L.scales>& s,
+                               const Activations<N>& a, uint64_t block, i32x16 (&sum)[N]) {
   for (int t = 0; t < N; ++t) sum[t] = splat(int32_t{0});
   if constexpr (L.is_signed()) {
 #pragma GCC unroll 8
@@ -69,8 +71,8 @@ PLUMB_INLINE void integer_sums(const Codes& codes_of, [[maybe_unused]] const Blo
 
 /// acc[t] = acc[t] + term, by the format's rule.
 template <Layout L, int N>
-PLUMB_INLINE void add_terms(const BlockScales<L.scales>& s, const Activations<N>& a, uint64_t block, i32x16 (&sum)[N],
-                            f32x16 (&acc)[N]) {
+PLUMB_INLINE void add_terms(const BlockScales<L.scales>& s, const Activations<N>& a, uint64_t block,
+                            i32x16 (&sum)[N], f32x16 (&acc)[N]) {
 #pragma GCC unroll 4
   for (int t = 0; t < N; ++t) {
     const int16_t* halves = a.sums[t] + 2 * block;
@@ -99,7 +101,8 @@ PLUMB_INLINE void add_terms(const BlockScales<L.scales>& s, const Activations<N>
 }
 
 template <int N>
-PLUMB_INLINE void finish_rows(const MatmulArgs& args, uint64_t row, uint64_t panel, const f32x16 (&acc)[N]) {
+PLUMB_INLINE void finish_rows(const MatmulArgs& args, uint64_t row, uint64_t panel,
+                              const f32x16 (&acc)[N]) {
   const uint64_t first = panel * kLanes;
   const uint64_t lanes = args.n_out - first < kLanes ? args.n_out - first : kLanes;
   for (int t = 0; t < N; ++t) {
@@ -113,14 +116,16 @@ PLUMB_INLINE void finish_rows(const MatmulArgs& args, uint64_t row, uint64_t pan
   }
 }
 
-/// Weights are asked for this long before they are used: the processor's own prefetching loses its lead while it waits
-/// for arithmetic. Measured on Zen 5, one core, GB/s at 0, 2 and 8 KiB: Q4_1 33, 34, 40; Q5_K 20, 29, 36; Q6_K 24, 32, 40.
+/// Weights are asked for this long before they are used: the processor's own prefetching loses its
+/// lead while it waits for arithmetic. Measured on Zen 5, one core, GB/s at 0, 2 and 8 KiB: Q4_1
+/// 33, 34, 40; Q5_K 20, 29, 36; Q6_K 24, 32, 40.
 constexpr uint64_t kAheadBytes = 8192;
 
 /// One activation row: codes go from the prepared block to the product without a stop.
 template <Layout L>
 void one_row(const MatmulArgs& args, Range panels) {
-  const Activations<1> a = Activations<1>().at_row(static_cast<const uint8_t*>(args.in), 0, args.n_in);
+  const Activations<1> a =
+      Activations<1>().at_row(static_cast<const uint8_t*>(args.in), 0, args.n_in);
   const uint64_t n_units = args.n_in / L.unit_values();
   const uint8_t* unit = args.weight + panels.begin * n_units * L.unit_bytes();
   for (uint64_t panel = panels.begin; panel < panels.end; ++panel) {
@@ -129,7 +134,8 @@ void one_row(const MatmulArgs& args, Range panels) {
       for (uint64_t b = 0; b < L.blocks; ++b) {
         const uint8_t* block = unit + L.head_bytes() + b * L.block_bytes();
         const uint8_t* planes = block + L.scale_bytes();
-        for (uint64_t line = 0; line < L.block_bytes(); line += 64) __builtin_prefetch(block + kAheadBytes + line);
+        for (uint64_t line = 0; line < L.block_bytes(); line += 64)
+          __builtin_prefetch(block + kAheadBytes + line);
         const auto s = block_scales<L>(unit, block);
         i32x16 sum[1];
         const auto codes_of = [planes](int group) __attribute__((always_inline)) {
@@ -165,7 +171,8 @@ void unpack_panel(const uint8_t* panel, uint64_t n_units, UnpackedBlock<L.scales
 }
 
 template <Layout L, int N>
-void tile(const MatmulArgs& args, const UnpackedBlock<L.scales>* blocks, uint64_t panel, uint64_t row) {
+void tile(const MatmulArgs& args, const UnpackedBlock<L.scales>* blocks, uint64_t panel,
+          uint64_t row) {
   const auto a = Activations<N>().at_row(static_cast<const uint8_t*>(args.in), row, args.n_in);
   f32x16 acc[N];
   for (int t = 0; t < N; ++t) acc[t] = splat(0.0f);

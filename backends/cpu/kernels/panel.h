@@ -22,13 +22,15 @@ PLUMB_INLINE quads codes(const uint8_t* planes, int group) {
     } else {
       constexpr int kPerHigh = 8 / kHigh;
       const quads high = load_quads(planes + L.low_bytes() + kQuads * (group / kPerHigh));
-      return bit_or(code, field(high, kHigh * (group % kPerHigh) - kLow, ((1 << kHigh) - 1) << kLow));
+      return bit_or(code,
+                    field(high, kHigh * (group % kPerHigh) - kLow, ((1 << kHigh) - 1) << kLow));
     }
   }
 }
 
-/// The scales of a block of 16 rows, for each way that scales lie. d: factor of the whole block (d * sc where the
-/// block has one scale); m: the minimum, which kSuperMin takes off and kMinimum adds; dmin for kHalvesMin.
+/// The scales of a block of 16 rows, for each way that scales lie. d: the factor of the whole block,
+/// sc included where it has one; m: the minimum, which kSuperMin takes off and kMinimum adds, and
+/// dmin for kHalvesMin.
 template <Scales>
 struct BlockScales {
   f32x16 d;
@@ -45,7 +47,7 @@ template <>
 struct BlockScales<Scales::kHalves> {
   f32x16 d;
   i16x32 scale[2];  // sc_0, sc_1: each twice in a pair
-  i16x32 both;      // (sc_0, sc_1)
+  i16x32 both;  // (sc_0, sc_1)
 };
 template <>
 struct BlockScales<Scales::kHalvesMin> {
@@ -54,10 +56,11 @@ struct BlockScales<Scales::kHalvesMin> {
   i16x32 minimum;  // (mn_0, mn_1)
 };
 
-/// head: the start of the super-block; block: the block inside it. Converting the head's scales again for each block
-/// is faster than keeping them: it leaves the registers to the codes.
+/// head: the start of the super-block; block: the block inside it. Converting the head's scales
+/// again for each block is faster than keeping them: it leaves the registers to the codes.
 template <Layout L>
-PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* head, const uint8_t* block) {
+PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* head,
+                                                const uint8_t* block) {
   BlockScales<L.scales> s;
   if constexpr (L.scales == Scales::kOne) {
     s.d = from_f16(block);
@@ -90,7 +93,8 @@ PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* 
   return s;
 }
 
-/// The block as f32[32][16], by the format's own expression: d * q, d * q + m, (d * sc) * q - dmin * mn.
+/// The block as f32[32][16], by the format's own expression: d * q, d * q + m, (d * sc) * q - dmin
+/// * mn.
 template <Layout L>
 PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, float* out) {
   const uint8_t* planes = block + L.scale_bytes();
@@ -98,7 +102,8 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
   f32x16 d[2];
   [[maybe_unused]] f32x16 m[2];
   if constexpr (L.scales == Scales::kHalves) {
-    for (int half = 0; half < 2; ++half) d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
+    for (int half = 0; half < 2; ++half)
+      d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
   } else if constexpr (L.scales == Scales::kHalvesMin) {
     for (int half = 0; half < 2; ++half) {
       const i32x16 both = from_u8(block + 16 * half);
@@ -129,17 +134,28 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
 template <typename Body>
 PLUMB_INLINE void with_layout(const Layout& layout, Body body) {
   switch (layout.format) {
-    case PLUMB_Q4_0: return body.template operator()<*find_layout(PLUMB_Q4_0)>();
-    case PLUMB_Q4_1: return body.template operator()<*find_layout(PLUMB_Q4_1)>();
-    case PLUMB_Q5_0: return body.template operator()<*find_layout(PLUMB_Q5_0)>();
-    case PLUMB_Q5_1: return body.template operator()<*find_layout(PLUMB_Q5_1)>();
-    case PLUMB_Q8_0: return body.template operator()<*find_layout(PLUMB_Q8_0)>();
-    case PLUMB_Q2_K: return body.template operator()<*find_layout(PLUMB_Q2_K)>();
-    case PLUMB_Q3_K: return body.template operator()<*find_layout(PLUMB_Q3_K)>();
-    case PLUMB_Q4_K: return body.template operator()<*find_layout(PLUMB_Q4_K)>();
-    case PLUMB_Q5_K: return body.template operator()<*find_layout(PLUMB_Q5_K)>();
-    case PLUMB_Q6_K: return body.template operator()<*find_layout(PLUMB_Q6_K)>();
-    default: return;
+    case PLUMB_Q4_0:
+      return body.template operator()<*find_layout(PLUMB_Q4_0)>();
+    case PLUMB_Q4_1:
+      return body.template operator()<*find_layout(PLUMB_Q4_1)>();
+    case PLUMB_Q5_0:
+      return body.template operator()<*find_layout(PLUMB_Q5_0)>();
+    case PLUMB_Q5_1:
+      return body.template operator()<*find_layout(PLUMB_Q5_1)>();
+    case PLUMB_Q8_0:
+      return body.template operator()<*find_layout(PLUMB_Q8_0)>();
+    case PLUMB_Q2_K:
+      return body.template operator()<*find_layout(PLUMB_Q2_K)>();
+    case PLUMB_Q3_K:
+      return body.template operator()<*find_layout(PLUMB_Q3_K)>();
+    case PLUMB_Q4_K:
+      return body.template operator()<*find_layout(PLUMB_Q4_K)>();
+    case PLUMB_Q5_K:
+      return body.template operator()<*find_layout(PLUMB_Q5_K)>();
+    case PLUMB_Q6_K:
+      return body.template operator()<*find_layout(PLUMB_Q6_K)>();
+    default:
+      return;
   }
 }
 

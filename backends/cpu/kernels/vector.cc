@@ -5,8 +5,8 @@
 namespace plumbline::cpu {
 namespace {
 
-/// The sum over a row of term(values), by 16 strided partial sums. A lane beyond the end adds +0, which changes
-/// no partial sum, as those are never -0.
+/// The sum over a row of term(values), by 16 strided partial sums. A lane beyond the end adds +0,
+/// which changes no partial sum, as those are never -0.
 template <typename Term>
 PLUMB_INLINE float strided_sum(const float* x, uint64_t width, Term term) {
   f32x16 partial = splat(0.0f);
@@ -28,7 +28,8 @@ PLUMB_INLINE void each_group(float* out, uint64_t n, Range groups, Value value) 
       store(out + i, value([i](const float* x) { return load(x + i); }));
     } else {
       const uint64_t rest = n - i;
-      store_first(out + i, value([i, rest](const float* x) { return load_first(x + i, rest); }), rest);
+      store_first(out + i, value([i, rest](const float* x) { return load_first(x + i, rest); }),
+                  rest);
     }
   }
 }
@@ -46,7 +47,8 @@ PLUMB_INLINE f32x16 gelu_erf(f32x16 x) {
 }
 
 template <typename Function>
-PLUMB_INLINE void activate(const float* a, const float* b, float* out, uint64_t n, Range groups, Function f) {
+PLUMB_INLINE void activate(const float* a, const float* b, float* out, uint64_t n, Range groups,
+                           Function f) {
   if (b == nullptr) {
     each_group(out, n, groups, [&](auto at) { return f(at(a)); });
   } else {
@@ -72,14 +74,15 @@ void norm(const NormArgs& args, Range rows) {
       sum = strided_sum(x, args.width, [](f32x16 v) { return mul(v, v); });
     }
     const float scale = 1.0f / sqrt(sum / width + args.epsilon);
-    each_group(args.out + row * args.width, args.width, {0, (args.width + kLanes - 1) / kLanes}, [&](auto at) {
-      f32x16 y = at(x);
-      if (args.layer) y = sub(y, splat(mean));
-      y = mul(y, splat(scale));
-      if (args.weight != nullptr) y = mul(y, at(args.weight));
-      if (args.bias != nullptr) y = add(y, at(args.bias));
-      return y;
-    });
+    each_group(args.out + row * args.width, args.width, {0, (args.width + kLanes - 1) / kLanes},
+               [&](auto at) {
+                 f32x16 y = at(x);
+                 if (args.layer) y = sub(y, splat(mean));
+                 y = mul(y, splat(scale));
+                 if (args.weight != nullptr) y = mul(y, at(args.weight));
+                 if (args.bias != nullptr) y = add(y, at(args.bias));
+                 return y;
+               });
   }
 }
 
@@ -113,7 +116,7 @@ bool quantize(const float* in, uint8_t* out, uint64_t width, Range blocks) {
 
 void rope(const RopeArgs& args, Range heads) {
   const uint64_t half = args.n_rotated / 2;
-  const uint64_t first = args.interleaved ? 2 : 1;    // from one pair to the next
+  const uint64_t first = args.interleaved ? 2 : 1;  // from one pair to the next
   const uint64_t second = args.interleaved ? 1 : half;  // from a pair's first value to its second
   for (uint64_t item = heads.begin; item < heads.end; ++item) {
     const auto position = static_cast<uint64_t>(args.positions[item / args.n_heads]);

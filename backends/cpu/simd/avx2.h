@@ -1,5 +1,5 @@
-// avx2.h: the vocabulary in AVX2 and F16C; 16 lanes are two registers. No FMA: core/doc/numerics.md.
-// scalar.h says what each word means.
+// avx2.h: the vocabulary in AVX2 and F16C; 16 lanes are two registers. No FMA:
+// core/doc/numerics.md. scalar.h says what each word means.
 #pragma once
 
 #include <immintrin.h>
@@ -17,36 +17,82 @@ namespace plumbline::cpu::simd {
 
 inline constexpr int kWidth = 16;
 
-struct f32x16 { __m256 lo, hi; };
-struct i32x16 { __m256i lo, hi; };
-struct i16x32 { __m256i lo, hi; };
-struct quads { __m256i lo, hi; };
-struct quad { __m256i v; };
-struct chain { __m256i lo, hi; };  // sums of two neighbouring products in i16
+struct f32x16 {
+  __m256 lo, hi;
+};
+struct i32x16 {
+  __m256i lo, hi;
+};
+struct i16x32 {
+  __m256i lo, hi;
+};
+struct quads {
+  __m256i lo, hi;
+};
+struct quad {
+  __m256i v;
+};
+struct chain {
+  __m256i lo, hi;
+};  // sums of two neighbouring products in i16
 
-PLUMB_INLINE __m256i load256(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
-PLUMB_INLINE void store256(void* to, __m256i x) { _mm256_storeu_si256(static_cast<__m256i*>(to), x); }
-PLUMB_INLINE const uint8_t* at(const void* from, int bytes) { return static_cast<const uint8_t*>(from) + bytes; }
-PLUMB_INLINE uint8_t* at(void* to, int bytes) { return static_cast<uint8_t*>(to) + bytes; }
+PLUMB_INLINE __m256i load256(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+PLUMB_INLINE void store256(void* to, __m256i x) {
+  _mm256_storeu_si256(static_cast<__m256i*>(to), x);
+}
+PLUMB_INLINE const uint8_t* at(const void* from, int bytes) {
+  return static_cast<const uint8_t*>(from) + bytes;
+}
+PLUMB_INLINE uint8_t* at(void* to, int bytes) {
+  return static_cast<uint8_t*>(to) + bytes;
+}
 
 // f32
-PLUMB_INLINE f32x16 load(const float* from) { return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)}; }
+PLUMB_INLINE f32x16 load(const float* from) {
+  return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
+}
 PLUMB_INLINE void store(float* to, f32x16 x) {
   _mm256_storeu_ps(to, x.lo);
   _mm256_storeu_ps(to + 8, x.hi);
 }
-PLUMB_INLINE f32x16 splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
-PLUMB_INLINE f32x16 add(f32x16 a, f32x16 b) { return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)}; }
-PLUMB_INLINE f32x16 sub(f32x16 a, f32x16 b) { return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)}; }
-PLUMB_INLINE f32x16 mul(f32x16 a, f32x16 b) { return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)}; }
-PLUMB_INLINE f32x16 div(f32x16 a, f32x16 b) { return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)}; }
-PLUMB_INLINE f32x16 max(f32x16 a, f32x16 b) { return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)}; }
-PLUMB_INLINE float sqrt(float x) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x))); }
-PLUMB_INLINE i32x16 bits(f32x16 x) { return {_mm256_castps_si256(x.lo), _mm256_castps_si256(x.hi)}; }
-PLUMB_INLINE f32x16 from_bits(i32x16 x) { return {_mm256_castsi256_ps(x.lo), _mm256_castsi256_ps(x.hi)}; }
-PLUMB_INLINE f32x16 to_f32(i32x16 x) { return {_mm256_cvtepi32_ps(x.lo), _mm256_cvtepi32_ps(x.hi)}; }
-PLUMB_INLINE __m128i load128(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
-PLUMB_INLINE __m128i load64(const void* from) { return _mm_loadl_epi64(static_cast<const __m128i*>(from)); }
+PLUMB_INLINE f32x16 splat(float x) {
+  return {_mm256_set1_ps(x), _mm256_set1_ps(x)};
+}
+PLUMB_INLINE f32x16 add(f32x16 a, f32x16 b) {
+  return {_mm256_add_ps(a.lo, b.lo), _mm256_add_ps(a.hi, b.hi)};
+}
+PLUMB_INLINE f32x16 sub(f32x16 a, f32x16 b) {
+  return {_mm256_sub_ps(a.lo, b.lo), _mm256_sub_ps(a.hi, b.hi)};
+}
+PLUMB_INLINE f32x16 mul(f32x16 a, f32x16 b) {
+  return {_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+PLUMB_INLINE f32x16 div(f32x16 a, f32x16 b) {
+  return {_mm256_div_ps(a.lo, b.lo), _mm256_div_ps(a.hi, b.hi)};
+}
+PLUMB_INLINE f32x16 max(f32x16 a, f32x16 b) {
+  return {_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
+}
+PLUMB_INLINE float sqrt(float x) {
+  return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x)));
+}
+PLUMB_INLINE i32x16 bits(f32x16 x) {
+  return {_mm256_castps_si256(x.lo), _mm256_castps_si256(x.hi)};
+}
+PLUMB_INLINE f32x16 from_bits(i32x16 x) {
+  return {_mm256_castsi256_ps(x.lo), _mm256_castsi256_ps(x.hi)};
+}
+PLUMB_INLINE f32x16 to_f32(i32x16 x) {
+  return {_mm256_cvtepi32_ps(x.lo), _mm256_cvtepi32_ps(x.hi)};
+}
+PLUMB_INLINE __m128i load128(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
+PLUMB_INLINE __m128i load64(const void* from) {
+  return _mm_loadl_epi64(static_cast<const __m128i*>(from));
+}
 PLUMB_INLINE f32x16 from_f16(const void* from) {
   return {_mm256_cvtph_ps(load128(from)), _mm256_cvtph_ps(load128(at(from, 16)))};
 }
@@ -56,7 +102,9 @@ PLUMB_INLINE f32x16 from_bf16(const void* from) {
 }
 
 // i32
-PLUMB_INLINE i32x16 load(const int32_t* from) { return {load256(from), load256(from + 8)}; }
+PLUMB_INLINE i32x16 load(const int32_t* from) {
+  return {load256(from), load256(from + 8)};
+}
 PLUMB_INLINE void store(int32_t* to, i32x16 x) {
   store256(to, x.lo);
   store256(to + 8, x.hi);
@@ -70,18 +118,31 @@ PLUMB_INLINE i32x16 from_i8(const uint8_t* from) {
 PLUMB_INLINE void store_i8(int8_t* to, i32x16 x) {
   const __m256i mixed = _mm256_packs_epi32(x.lo, x.hi);  // 0..3 8..11 | 4..7 12..15
   const __m256i words = _mm256_permute4x64_epi64(mixed, 0xd8);
-  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+  const __m128i bytes =
+      _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
 }
-PLUMB_INLINE i32x16 splat(int32_t x) { return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)}; }
-PLUMB_INLINE i32x16 add(i32x16 a, i32x16 b) { return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)}; }
-PLUMB_INLINE i32x16 sub(i32x16 a, i32x16 b) { return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)}; }
+PLUMB_INLINE i32x16 splat(int32_t x) {
+  return {_mm256_set1_epi32(x), _mm256_set1_epi32(x)};
+}
+PLUMB_INLINE i32x16 add(i32x16 a, i32x16 b) {
+  return {_mm256_add_epi32(a.lo, b.lo), _mm256_add_epi32(a.hi, b.hi)};
+}
+PLUMB_INLINE i32x16 sub(i32x16 a, i32x16 b) {
+  return {_mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi)};
+}
 PLUMB_INLINE i32x16 bit_and(i32x16 a, i32x16 b) {
   return {_mm256_and_si256(a.lo, b.lo), _mm256_and_si256(a.hi, b.hi)};
 }
-PLUMB_INLINE i32x16 bit_or(i32x16 a, i32x16 b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
-PLUMB_INLINE i32x16 shift_left(i32x16 x, int n) { return {_mm256_slli_epi32(x.lo, n), _mm256_slli_epi32(x.hi, n)}; }
-PLUMB_INLINE i32x16 shift_right(i32x16 x, int n) { return {_mm256_srai_epi32(x.lo, n), _mm256_srai_epi32(x.hi, n)}; }
+PLUMB_INLINE i32x16 bit_or(i32x16 a, i32x16 b) {
+  return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
+}
+PLUMB_INLINE i32x16 shift_left(i32x16 x, int n) {
+  return {_mm256_slli_epi32(x.lo, n), _mm256_slli_epi32(x.hi, n)};
+}
+PLUMB_INLINE i32x16 shift_right(i32x16 x, int n) {
+  return {_mm256_srai_epi32(x.lo, n), _mm256_srai_epi32(x.hi, n)};
+}
 PLUMB_INLINE i32x16 greater(i32x16 a, i32x16 b) {
   return {_mm256_cmpgt_epi32(a.lo, b.lo), _mm256_cmpgt_epi32(a.hi, b.hi)};
 }
@@ -99,7 +160,9 @@ PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
 }
 
 // Pairs of i16
-PLUMB_INLINE i16x32 load_pairs(const void* from) { return {load256(from), load256(at(from, 32))}; }
+PLUMB_INLINE i16x32 load_pairs(const void* from) {
+  return {load256(from), load256(at(from, 32))};
+}
 PLUMB_INLINE void store_pairs(void* to, i16x32 x) {
   store256(to, x.lo);
   store256(at(to, 32), x.hi);
@@ -118,7 +181,9 @@ PLUMB_INLINE i32x16 dot_pairs(i16x32 a, i16x32 b) {
 }
 
 // Codes
-PLUMB_INLINE quads load_quads(const uint8_t* from) { return {load256(from), load256(from + 32)}; }
+PLUMB_INLINE quads load_quads(const uint8_t* from) {
+  return {load256(from), load256(from + 32)};
+}
 PLUMB_INLINE void store_quads(uint8_t* to, quads x) {
   store256(to, x.lo);
   store256(to + 32, x.hi);
@@ -129,7 +194,9 @@ PLUMB_INLINE quads field(quads x, int shift, int mask) {
   if (shift < 0) x = {_mm256_slli_epi16(x.lo, -shift), _mm256_slli_epi16(x.hi, -shift)};
   return {_mm256_and_si256(x.lo, keep), _mm256_and_si256(x.hi, keep)};
 }
-PLUMB_INLINE quads bit_or(quads a, quads b) { return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)}; }
+PLUMB_INLINE quads bit_or(quads a, quads b) {
+  return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
+}
 PLUMB_INLINE i32x16 byte_u8(quads x, int j) {
   const __m256i keep = _mm256_set1_epi32(0xff);
   return {_mm256_and_si256(_mm256_srli_epi32(x.lo, 8 * j), keep),
@@ -146,7 +213,9 @@ PLUMB_INLINE quad splat_quad(const int8_t* from) {
   std::memcpy(&four, from, sizeof four);
   return {_mm256_set1_epi32(four)};
 }
-PLUMB_INLINE chain start_chain() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+PLUMB_INLINE chain start_chain() {
+  return {_mm256_setzero_si256(), _mm256_setzero_si256()};
+}
 /// A sum of two products of codes below 2^bits is at most 2 * 127 * (2^bits - 1); i16 holds 32767.
 constexpr int chain_length(int code_bits) {
   const int quads = code_bits < 8 ? 32767 / (2 * 127 * ((1 << code_bits) - 1)) : 0;

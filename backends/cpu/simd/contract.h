@@ -1,5 +1,6 @@
-// contract.h: the closed vocabulary: every simd/<isa>.h has these words with these types, and kernels use no
-// others. PLUMB_CPU_SIMD is the header of the instruction set that this object is compiled for.
+// contract.h: the closed vocabulary: every simd/<isa>.h has these words with these types, and
+// kernels use no others. PLUMB_CPU_SIMD is the header of the instruction set that this object is
+// compiled for.
 #pragma once
 
 #include PLUMB_CPU_SIMD
@@ -11,7 +12,8 @@ namespace plumbline::cpu::simd {
 template <typename Expected, typename Seen>
 inline constexpr bool kGives = std::is_same_v<Expected, Seen>;
 
-#define PLUMB_WORD(expected, expression) static_assert(kGives<expected, decltype(expression)>, #expression)
+#define PLUMB_WORD(expected, expression) \
+  static_assert(kGives<expected, decltype(expression)>, #expression)
 
 namespace contract {
 extern const f32x16 f;

@@ -1,4 +1,5 @@
-// scalar.h: the vocabulary as plain loops. What a word means is defined here; the other files must agree.
+// scalar.h: the vocabulary as plain loops. What a word means is defined here; the other files must
+// agree.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,24 @@ namespace plumbline::cpu::simd {
 
 inline constexpr int kWidth = 16;
 
-struct f32x16 { float v[kWidth]; };
-struct i32x16 { int32_t v[kWidth]; };
-struct i16x32 { int16_t v[2 * kWidth]; };  // 16 lanes of a pair
-struct quads { uint8_t v[4 * kWidth]; };   // 16 lanes of four bytes
-struct quad { int8_t v[4]; };              // four bytes that every lane sees
-struct chain { int32_t v[kWidth]; };       // an unfinished dot product of each lane
+struct f32x16 {
+  float v[kWidth];
+};
+struct i32x16 {
+  int32_t v[kWidth];
+};
+struct i16x32 {
+  int16_t v[2 * kWidth];
+};  // 16 lanes of a pair
+struct quads {
+  uint8_t v[4 * kWidth];
+};  // 16 lanes of four bytes
+struct quad {
+  int8_t v[4];
+};  // four bytes that every lane sees
+struct chain {
+  int32_t v[kWidth];
+};  // an unfinished dot product of each lane
 
 template <typename Out, typename Body>
 PLUMB_INLINE Out each_lane(Body body) {
@@ -31,8 +44,12 @@ PLUMB_INLINE T load_as(const void* from) {
 }
 
 // f32. Every operation rounds once, to nearest even.
-PLUMB_INLINE f32x16 load(const float* from) { return load_as<f32x16>(from); }
-PLUMB_INLINE void store(float* to, f32x16 x) { std::memcpy(to, &x, sizeof x); }
+PLUMB_INLINE f32x16 load(const float* from) {
+  return load_as<f32x16>(from);
+}
+PLUMB_INLINE void store(float* to, f32x16 x) {
+  std::memcpy(to, &x, sizeof x);
+}
 PLUMB_INLINE f32x16 splat(float x) {
   return each_lane<f32x16>([&](int) { return x; });
 }
@@ -52,9 +69,15 @@ PLUMB_INLINE f32x16 div(f32x16 a, f32x16 b) {
 PLUMB_INLINE f32x16 max(f32x16 a, f32x16 b) {
   return each_lane<f32x16>([&](int i) { return a.v[i] > b.v[i] ? a.v[i] : b.v[i]; });
 }
-PLUMB_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
-PLUMB_INLINE i32x16 bits(f32x16 x) { return load_as<i32x16>(&x); }
-PLUMB_INLINE f32x16 from_bits(i32x16 x) { return load_as<f32x16>(&x); }
+PLUMB_INLINE float sqrt(float x) {
+  return __builtin_sqrtf(x);
+}
+PLUMB_INLINE i32x16 bits(f32x16 x) {
+  return load_as<i32x16>(&x);
+}
+PLUMB_INLINE f32x16 from_bits(i32x16 x) {
+  return load_as<f32x16>(&x);
+}
 PLUMB_INLINE f32x16 to_f32(i32x16 x) {
   return each_lane<f32x16>([&](int i) { return static_cast<float>(x.v[i]); });
 }
@@ -83,14 +106,21 @@ PLUMB_INLINE f32x16 from_bf16(const void* from) {
 }
 
 // i32. Sums wrap.
-PLUMB_INLINE int32_t wrap(uint32_t x) { return static_cast<int32_t>(x); }
-PLUMB_INLINE i32x16 load(const int32_t* from) { return load_as<i32x16>(from); }
-PLUMB_INLINE void store(int32_t* to, i32x16 x) { std::memcpy(to, &x, sizeof x); }
+PLUMB_INLINE int32_t wrap(uint32_t x) {
+  return static_cast<int32_t>(x);
+}
+PLUMB_INLINE i32x16 load(const int32_t* from) {
+  return load_as<i32x16>(from);
+}
+PLUMB_INLINE void store(int32_t* to, i32x16 x) {
+  std::memcpy(to, &x, sizeof x);
+}
 PLUMB_INLINE i32x16 from_u8(const uint8_t* from) {
   return each_lane<i32x16>([&](int i) { return static_cast<int32_t>(from[i]); });
 }
 PLUMB_INLINE i32x16 from_i8(const uint8_t* from) {
-  return each_lane<i32x16>([&](int i) { return static_cast<int32_t>(static_cast<int8_t>(from[i])); });
+  return each_lane<i32x16>(
+      [&](int i) { return static_cast<int32_t>(static_cast<int8_t>(from[i])); });
 }
 /// Lanes must be in -128..127.
 PLUMB_INLINE void store_i8(int8_t* to, i32x16 x) {
@@ -139,8 +169,12 @@ PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
 }
 
 // Pairs of i16.
-PLUMB_INLINE i16x32 load_pairs(const void* from) { return load_as<i16x32>(from); }
-PLUMB_INLINE void store_pairs(void* to, i16x32 x) { std::memcpy(to, &x, sizeof x); }
+PLUMB_INLINE i16x32 load_pairs(const void* from) {
+  return load_as<i16x32>(from);
+}
+PLUMB_INLINE void store_pairs(void* to, i16x32 x) {
+  std::memcpy(to, &x, sizeof x);
+}
 /// (even[i], odd[i]); lanes must fit in i16.
 PLUMB_INLINE i16x32 pair(i32x16 even, i32x16 odd) {
   i16x32 out;
@@ -162,9 +196,14 @@ PLUMB_INLINE i32x16 dot_pairs(i16x32 a, i16x32 b) {
 }
 
 // Codes.
-PLUMB_INLINE quads load_quads(const uint8_t* from) { return load_as<quads>(from); }
-PLUMB_INLINE void store_quads(uint8_t* to, quads x) { std::memcpy(to, &x, sizeof x); }
-/// Each byte (x >> shift) & mask, or (x << -shift) & mask; mask keeps no bit that came from outside the byte.
+PLUMB_INLINE quads load_quads(const uint8_t* from) {
+  return load_as<quads>(from);
+}
+PLUMB_INLINE void store_quads(uint8_t* to, quads x) {
+  std::memcpy(to, &x, sizeof x);
+}
+/// Each byte (x >> shift) & mask, or (x << -shift) & mask; mask keeps no bit that came from outside
+/// the byte.
 PLUMB_INLINE quads field(quads x, int shift, int mask) {
   quads out;
   for (int i = 0; i < 4 * kWidth; ++i) {
@@ -187,10 +226,17 @@ PLUMB_INLINE i32x16 byte_i8(quads x, int j) {
 }
 
 // Dot products of four values: codes of each lane with one quad of activations (-127..127).
-PLUMB_INLINE quad splat_quad(const int8_t* from) { return load_as<quad>(from); }
-PLUMB_INLINE chain start_chain() { return {}; }
-/// How many quads of codes of so many bits one chain can take without overflow. Here and for any ISA >= 1.
-constexpr int chain_length(int code_bits) { return code_bits < 8 ? 8 : 0; }
+PLUMB_INLINE quad splat_quad(const int8_t* from) {
+  return load_as<quad>(from);
+}
+PLUMB_INLINE chain start_chain() {
+  return {};
+}
+/// How many quads of codes of so many bits one chain can take without overflow. Here and for any
+/// ISA >= 1.
+constexpr int chain_length(int code_bits) {
+  return code_bits < 8 ? 8 : 0;
+}
 /// Codes are unsigned.
 PLUMB_INLINE chain extend(chain sum, quads w, quad a) {
   for (int i = 0; i < kWidth; ++i) {
@@ -198,7 +244,9 @@ PLUMB_INLINE chain extend(chain sum, quads w, quad a) {
   }
   return sum;
 }
-PLUMB_INLINE i32x16 finish(chain sum) { return load_as<i32x16>(&sum); }
+PLUMB_INLINE i32x16 finish(chain sum) {
+  return load_as<i32x16>(&sum);
+}
 /// The sum times the lane's scale, which is the same in both halves of its pair.
 PLUMB_INLINE i32x16 finish(chain sum, i16x32 scale) {
   return each_lane<i32x16>([&](int i) { return sum.v[i] * scale.v[2 * i]; });

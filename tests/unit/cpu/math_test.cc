@@ -1,5 +1,5 @@
-// exp, tanh and erf against the C library in double precision, in units in the last place of the f32 nearest to the
-// true value. The bounds are the ones that backends/cpu/kernels/math.h states.
+// exp, tanh and erf against the C library in double precision, in units in the last place of the
+// f32 nearest to the true value. The bounds are the ones that backends/cpu/kernels/math.h states.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -41,13 +41,20 @@ double worst_error(float limit, Seen seen, Truth truth) {
 }
 
 TEST(Functions, ExpWithin1Ulp) {
-  EXPECT_LT(worst_error(110.0f, [](f32x16 x) { return cpu::exp(x); }, [](double x) { return std::exp(x); }), 1.0);
+  EXPECT_LT(worst_error(
+                110.0f, [](f32x16 x) { return cpu::exp(x); }, [](double x) { return std::exp(x); }),
+            1.0);
 }
 TEST(Functions, TanhWithin1_8Ulp) {
-  EXPECT_LT(worst_error(20.0f, [](f32x16 x) { return cpu::tanh(x); }, [](double x) { return std::tanh(x); }), 1.8);
+  EXPECT_LT(
+      worst_error(
+          20.0f, [](f32x16 x) { return cpu::tanh(x); }, [](double x) { return std::tanh(x); }),
+      1.8);
 }
 TEST(Functions, ErfWithin1_6Ulp) {
-  EXPECT_LT(worst_error(6.0f, [](f32x16 x) { return cpu::erf(x); }, [](double x) { return std::erf(x); }), 1.6);
+  EXPECT_LT(worst_error(
+                6.0f, [](f32x16 x) { return cpu::erf(x); }, [](double x) { return std::erf(x); }),
+            1.6);
 }
 
 TEST(Functions, Extremes) {

@@ -17,13 +17,14 @@ constexpr uint16_t kMinusOneF16 = 0xbc00;
 
 using Values = std::array<float, PLUMB_QK_K>;
 
-/// The integers of a block, by asking its dequantiser with scales of 0, 1 and -1: exact, and independent of how a
-/// kernel takes blocks apart.
+/// The integers of a block, by asking its dequantiser with scales of 0, 1 and -1: exact, and
+/// independent of how a kernel takes blocks apart.
 template <typename Block>
 struct Integers {
-  Values codes;      // as the rule multiplies them: offset taken off, times sc_j where halves have scales
-  Values scales;     // sc of each value, Q4_K and Q5_K
-  Values minima;     // mn of each value
+  Values
+      codes;  // as the rule multiplies them: offset taken off, times sc_j where halves have scales
+  Values scales;  // sc of each value, Q4_K and Q5_K
+  Values minima;  // mn of each value
   float d = 0, m = 0;  // m: also dmin
 
   explicit Integers(const Block& block) {
@@ -41,12 +42,15 @@ struct Integers {
       only_minima.dmin = kMinusOneF16;
       dequantise(only_minima, minima.data());
     }
-    if constexpr (sizeof(plain) == sizeof(plumb_block_q4_k) || sizeof(plain) == sizeof(plumb_block_q5_k)) {
+    if constexpr (sizeof(plain) == sizeof(plumb_block_q4_k) ||
+                  sizeof(plain) == sizeof(plumb_block_q5_k)) {
       Block only_scales = plain;
       std::memset(only_scales.qs, 0x11, sizeof only_scales.qs);  // every code 1
-      if constexpr (requires { only_scales.qh; }) std::memset(only_scales.qh, 0, sizeof only_scales.qh);
+      if constexpr (requires { only_scales.qh; })
+        std::memset(only_scales.qh, 0, sizeof only_scales.qh);
       dequantise(only_scales, scales.data());
-      for (int i = 0; i < 12; ++i) plain.scales[i] = i < 4 || i >= 8 ? 1 : 0;  // every sc 1, every mn 0
+      for (int i = 0; i < 12; ++i)
+        plain.scales[i] = i < 4 || i >= 8 ? 1 : 0;  // every sc 1, every mn 0
     }
     dequantise(plain, codes.data());
     d = f16_to_f32(block.d);
@@ -91,8 +95,12 @@ float strided_sum(const std::vector<float>& terms) {
   return p[0];
 }
 
-float scalar_exp(float x) { return cpu::exp(cpu::simd::splat(x)).v[0]; }
-float scalar_tanh(float x) { return cpu::tanh(cpu::simd::splat(x)).v[0]; }
+float scalar_exp(float x) {
+  return cpu::exp(cpu::simd::splat(x)).v[0];
+}
+float scalar_tanh(float x) {
+  return cpu::tanh(cpu::simd::splat(x)).v[0];
+}
 
 }  // namespace
 
@@ -100,7 +108,8 @@ NaiveActivations naive_quantize(const std::vector<float>& x) {
   NaiveActivations out;
   for (size_t block = 0; block < x.size(); block += 32) {
     uint32_t largest = 0;
-    for (size_t i = 0; i < 32; ++i) largest = std::max(largest, std::bit_cast<uint32_t>(x[block + i]) & 0x7fffffffu);
+    for (size_t i = 0; i < 32; ++i)
+      largest = std::max(largest, std::bit_cast<uint32_t>(x[block + i]) & 0x7fffffffu);
     const float amax = std::bit_cast<float>(largest);
     const bool is_zero = amax < 0x1p-100f;
     const float inverse = is_zero ? 0.0f : 127.0f / amax;
@@ -113,7 +122,8 @@ NaiveActivations naive_quantize(const std::vector<float>& x) {
   return out;
 }
 
-std::vector<float> naive_matmul_q8(const HostTensor& weight, const NaiveActivations& x, uint64_t n_rows) {
+std::vector<float> naive_matmul_q8(const HostTensor& weight, const NaiveActivations& x,
+                                   uint64_t n_rows) {
   const uint64_t n_out = weight.dims[0], n_in = weight.dims[1];
   std::vector<float> out(n_rows * n_out);
   visit_block_type(weight.format, [&]<typename Block>(std::type_identity<Block>) {
@@ -141,7 +151,8 @@ std::vector<float> naive_matmul_q8(const HostTensor& weight, const NaiveActivati
   return out;
 }
 
-std::vector<float> naive_matmul_f32(const HostTensor& weight, const std::vector<float>& x, uint64_t n_rows) {
+std::vector<float> naive_matmul_f32(const HostTensor& weight, const std::vector<float>& x,
+                                    uint64_t n_rows) {
   const uint64_t n_out = weight.dims[0], n_in = weight.dims[1];
   const FormatInfo* info = find_format(weight.format);
   std::vector<float> w(n_out * n_in);
@@ -152,7 +163,8 @@ std::vector<float> naive_matmul_f32(const HostTensor& weight, const std::vector<
       float acc = 0.0f;
       for (uint64_t first = 0; first < n_in; first += 32) {
         float sum = 0.0f;
-        for (uint64_t k = first; k < std::min(n_in, first + 32); ++k) sum = sum + w[n * n_in + k] * x[t * n_in + k];
+        for (uint64_t k = first; k < std::min(n_in, first + 32); ++k)
+          sum = sum + w[n * n_in + k] * x[t * n_in + k];
         acc = acc + sum;
       }
       out[t * n_out + n] = acc;
@@ -161,7 +173,8 @@ std::vector<float> naive_matmul_f32(const HostTensor& weight, const std::vector<
   return out;
 }
 
-std::vector<float> naive_rms_norm(const std::vector<float>& x, const std::vector<float>& weight, float epsilon) {
+std::vector<float> naive_rms_norm(const std::vector<float>& x, const std::vector<float>& weight,
+                                  float epsilon) {
   std::vector<float> squares;
   for (const float value : x) squares.push_back(value * value);
   const float r = 1.0f / std::sqrt(strided_sum(squares) / static_cast<float>(x.size()) + epsilon);
@@ -192,7 +205,8 @@ std::vector<float> naive_attend(const NaiveAttention& shape, const std::vector<f
       std::vector<float> scores;
       for (uint64_t s = 0; s < n_visible; ++s) {
         float dot = 0.0f;
-        for (uint64_t c = 0; c < C; ++c) dot = dot + q[(t * H + h) * C + c] * k[(s * K + kv_head) * C + c];
+        for (uint64_t c = 0; c < C; ++c)
+          dot = dot + q[(t * H + h) * C + c] * k[(s * K + kv_head) * C + c];
         const float score = dot * scale;
         scores.push_back(softcap > 0 ? softcap * scalar_tanh(score / softcap) : score);
       }
@@ -201,7 +215,8 @@ std::vector<float> naive_attend(const NaiveAttention& shape, const std::vector<f
       const float sum = strided_sum(scores);
       for (uint64_t c = 0; c < C; ++c) {
         float acc = 0.0f;
-        for (uint64_t s = 0; s < n_visible; ++s) acc = acc + scores[s] * v[(s * K + kv_head) * C + c];
+        for (uint64_t s = 0; s < n_visible; ++s)
+          acc = acc + scores[s] * v[(s * K + kv_head) * C + c];
         out[(t * H + h) * C + c] = acc / sum;
       }
     }
