@@ -29,7 +29,7 @@ ThreadPool::~ThreadPool() {
   for (auto& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_raw(Function function, void* context) {
+void ThreadPool::run_raw(RawJob function, void* context) {
   if (workers_.empty()) {
     function(context, 0);
     return;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace plumbline {
@@ -27,17 +28,18 @@ class ThreadPool {
   /// Allocates nothing. The job must not throw. [one-at-a-time]
   template <typename Job>
   void run(Job&& job) {
-    run_raw([](void* context, uint32_t part) { (*static_cast<Job*>(context))(part); },
+    using Function = std::remove_reference_t<Job>;
+    run_raw([](void* context, uint32_t part) { (*static_cast<Function*>(context))(part); },
             const_cast<void*>(static_cast<const void*>(&job)));
   }
 
  private:
-  using Function = void (*)(void* context, uint32_t part);
-  void run_raw(Function function, void* context);
+  using RawJob = void (*)(void* context, uint32_t part);
+  void run_raw(RawJob job, void* context);
   void work(uint32_t part);
   uint64_t wait_for_job(uint64_t seen);
 
-  Function function_ = nullptr;
+  RawJob function_ = nullptr;
   void* context_ = nullptr;
   std::atomic<uint64_t> job_{0};        // number of the newest job
   std::atomic<uint32_t> n_running_{0};  // workers that have not finished the newest job

@@ -3,6 +3,28 @@
 #include <algorithm>
 
 namespace plumbline::model {
+namespace {
+
+// Up to so many values, one thread is done sooner than a barrier: about a microsecond of elementwise work.
+constexpr uint64_t kValuesForOneThread = 8192;
+constexpr uint64_t kHeavy = uint64_t{1} << 40;
+
+// Values that one row of an op touches.
+uint64_t values_per_row(const plumb_op& op) {
+  switch (op.kind) {
+    case PLUMB_OP_RMS_NORM:
+    case PLUMB_OP_LAYER_NORM: return uint64_t{op.as.norm.n_groups} * op.as.norm.width;
+    case PLUMB_OP_QUANTIZE: return op.as.quantize.width;
+    case PLUMB_OP_ROPE: return uint64_t{op.as.rope.n_heads} * op.as.rope.head_width;
+    case PLUMB_OP_ACTIVATE:
+    case PLUMB_OP_ADD:
+    case PLUMB_OP_SCALE:
+    case PLUMB_OP_SOFTCAP: return op.as.elementwise.width;
+    default: return kHeavy;
+  }
+}
+
+}  // namespace
 
 // ---- Values ------------------------------------------------------------------------------------------
 
@@ -104,12 +126,14 @@ void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backen
                      steps_.back().set == set_;
   if (joins) {
     ++steps_.back().n_ops;
+    steps_.back().values_per_row += values_per_row(op);
   } else {
     Step step{};
     step.first_op = op.id;
     step.n_ops = 1;
     step.backend = backend;
     step.set = set_;
+    step.values_per_row = values_per_row(op);
     steps_.push_back(step);
   }
   ops_.push_back(op);
@@ -154,11 +178,17 @@ Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* ta
 Result<void> Program::run_group(const Step& step, ThreadPool& pool) {
   const Backend& backend = *values_->backends()[step.backend];
   const plumb_op* ops = &ops_[step.first_op];
-  const uint32_t n_parts = pool.n_threads();
-  pool.run([&](uint32_t part) {
+  const bool is_small = step.values_per_row * n_rows_ <= kValuesForOneThread;
+  const uint32_t n_parts = is_small ? 1 : pool.n_threads();
+  const auto execute = [&](uint32_t part) {
     statuses_[part] = backend.table().execute(backend.self(), ops, step.n_ops, backend.worker(part), part, n_parts,
                                               errors_[part]);
-  });
+  };
+  if (is_small) {
+    execute(0);
+  } else {
+    pool.run(execute);
+  }
   for (uint32_t part = 0; part < n_parts; ++part) {
     if (statuses_[part] == PLUMB_OK) continue;
     const uint32_t id = errors_[part].op_id();

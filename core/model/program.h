@@ -112,6 +112,7 @@ class Program {
     uint32_t n_ops = 0;
     BackendId backend = 0;
     uint64_t set = 0;
+    uint64_t values_per_row = 0;  // that its ops touch; kHeavy: a matrix product or attention
     // a copy
     ValueId value = 0;
     BackendId from = 0;
