@@ -60,6 +60,7 @@ struct Measured {
   double decode_tokens_per_s;
   double decode_bytes_per_s;  // weights and KV rows that a token reads
   double read_bytes_per_s;    // of this machine, in this run
+  uint64_t peak_memory_bytes;  // of the process, before the bandwidth is measured in a buffer of its own
 };
 
 Measured measure(const BenchOptions& options, uint32_t n_threads) {
@@ -87,15 +88,21 @@ Measured measure(const BenchOptions& options, uint32_t n_threads) {
   std::vector<double> prefill, decode, read;
   const std::vector<int32_t> prompt = some_ids(options.prefill, n_vocab);
   const std::vector<int32_t> next = some_ids(options.decode, n_vocab);
-  for (uint32_t run = 0; run < options.runs; ++run) {
-    // Interleaved, since a shared machine's speed drifts.
-    read.push_back(read_bandwidth_bytes_per_s(session.pipeline().threads()));
+  // Run 0 warms up and shows the memory. Interleaved, since a shared machine's speed drifts.
+  for (uint32_t run = 0; run <= options.runs; ++run) {
+    if (run > 0) read.push_back(read_bandwidth_bytes_per_s(session.pipeline().threads()));
     value_or_stop(decoder.truncate(0), kModelFile);
-    prefill.push_back(options.prefill / timed([&] { forward(prompt); }));
+    const double prefill_s = timed([&] { forward(prompt); });
     value_or_stop(decoder.truncate(0), kModelFile);
-    decode.push_back(options.decode / timed([&] {
-                       for (const int32_t& id : next) forward({&id, 1});
-                     }));
+    const double decode_s = timed([&] {
+      for (const int32_t& id : next) forward({&id, 1});
+    });
+    if (run == 0) {
+      m.peak_memory_bytes = os::peak_memory_bytes();
+      continue;
+    }
+    prefill.push_back(options.prefill / prefill_s);
+    decode.push_back(options.decode / decode_s);
   }
   m.prefill_tokens_per_s = median(prefill);
   m.decode_tokens_per_s = median(decode);
@@ -110,11 +117,13 @@ int bench(const BenchOptions& options) {
     stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--prefill, --decode and --runs: expected at least 1"});
   }
   OrderedJson rows = OrderedJson::array();
+  uint64_t peak = 0;  // of the first row: later ones count what the measuring took
   if (!options.json) {
     print("threads  load ms  first token ms  prefill tok/s  decode tok/s  decode GB/s  read GB/s  share\n");
   }
   for (const uint32_t n_threads : thread_counts(options.threads)) {
     const Measured m = measure(options, n_threads);
+    if (peak == 0) peak = m.peak_memory_bytes;
     if (options.json) {
       rows.push_back({{"threads", m.n_threads},
                       {"load_s", m.load_s},
@@ -131,7 +140,6 @@ int bench(const BenchOptions& options) {
                   m.decode_bytes_per_s / 1e9, m.read_bytes_per_s / 1e9, 100 * m.decode_bytes_per_s / m.read_bytes_per_s);
     print(line);
   }
-  const uint64_t peak = os::peak_memory_bytes();
   if (options.json) {
     print_json({{"prefill", options.prefill}, {"decode", options.decode}, {"runs", options.runs},
                 {"peak_memory_bytes", peak}, {"rows", rows}});
