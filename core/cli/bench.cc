@@ -70,7 +70,7 @@ Measured measure(const BenchOptions& options, uint32_t n_threads) {
   Measured m{};
   m.n_threads = n_threads;
   const Clock::time_point start = Clock::now();
-  model::Decoder& decoder = *value_or_stop(session.pipeline().decoder(), kModelFile);
+  model::Decoder& decoder = *part_or_stop(session.pipeline().decoder());
   m.load_s = seconds_since(start);
   const uint32_t n_vocab = decoder.hyper_parameters().n_vocab;
   if (options.prefill + options.decode > decoder.capacity_rows()) {

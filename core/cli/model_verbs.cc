@@ -34,7 +34,7 @@ ModelRecipe recipe_of(Host& host, const std::string& name) {
     if (recipe.error().code != PLUMB_NOT_FOUND) stop(kPlugin, recipe.error());
     if (!missing) missing = recipe.error();
   }
-  stop(kModelFile, missing ? *missing : Error{PLUMB_NOT_FOUND, "no plugin knows models by name"});
+  stop(kUsage, missing ? *missing : Error{PLUMB_NOT_FOUND, "no plugin knows models by name"});
 }
 
 std::string_view step_name(PullProgress::Step step) {

@@ -72,7 +72,7 @@ int logits(LogitsOptions& options) {
     const std::string prompt = options.prompt.empty() ? read_all("-") : options.prompt;
     ids = value_or_stop(pipeline.encode_prompt(prompt), kModelFile).ids;
   }
-  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
+  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   std::vector<float> values;
   if (options.all) {
     values.reserve(ids.size() * decoder.hyper_parameters().n_vocab);

@@ -41,7 +41,7 @@ std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline
 OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt_ids,
                    const pipeline::Generation& generation, Session& session) {
   pipeline::Pipeline& pipeline = session.pipeline();
-  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
+  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   OrderedJson backends = OrderedJson::array();
   for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
   const size_t n_decoded = generation.ids.empty() ? 0 : generation.ids.size() - 1;
@@ -55,7 +55,7 @@ OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt
              {{"model", decoder.hyper_parameters().name},
               {"architecture", decoder.hyper_parameters().architecture},
               {"loader", pipeline.loader_id()},
-              {"tokenizer", value_or_stop(pipeline.tokenizer(), kModelFile)->id()},
+              {"tokenizer", part_or_stop(pipeline.tokenizer())->id()},
               {"backends", backends},
               {"seed", pipeline.config().sampling.seed},
               {"context_rows", decoder.capacity_rows()},
@@ -87,8 +87,8 @@ int run(RunOptions& options) {
   if (options.prompt.empty() && options.messages_file.empty()) options.prompt = read_all("-");
   const std::string prompt = prompt_bytes(options, pipeline);
   const pipeline::Encoding encoding = value_or_stop(pipeline.encode_prompt(prompt), kModelFile);
-  model::Decoder& decoder = *value_or_stop(pipeline.decoder(), kModelFile);
-  pipeline::SamplerChain sampler = value_or_stop(pipeline.sampler(), kPlugin);
+  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
+  pipeline::SamplerChain sampler = part_or_stop(pipeline.sampler());
 
   pipeline::GenerationRequest request;
   request.prompt_ids = encoding.ids;
@@ -98,7 +98,7 @@ int run(RunOptions& options) {
   request.cancel = &interrupted;
   if (!options.json) request.on_text = [](std::string_view text) { print(text); };
   const pipeline::Generation generation = value_or_stop(
-      generate(decoder, sampler, *value_or_stop(pipeline.tokenizer(), kModelFile), request), kModelFile);
+      generate(decoder, sampler, *part_or_stop(pipeline.tokenizer()), request), kModelFile);
   if (options.json) {
     print_json(report(prompt, encoding.ids, generation, session));
   } else {

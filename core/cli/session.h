@@ -47,6 +47,14 @@ T value_or_stop(Result<T> result, int exit) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
+/// The same for a part of an opened pipeline: what the model lacks is the model file's fault, the rest a plugin's.
+template <typename T>
+T part_or_stop(Result<T> result) {
+  const bool is_model = !result && (result.error().code == PLUMB_CORRUPT || result.error().code == PLUMB_UNSUPPORTED ||
+                                    result.error().code == PLUMB_NUMERIC);
+  return value_or_stop(std::move(result), is_model ? kModelFile : kPlugin);
+}
+
 /// Options that every verb with a pipeline has.
 struct PipelineOptions {
   std::string config = "default";

@@ -83,7 +83,7 @@ int tokenize(TokenizeOptions& options) {
     options.pipeline.overrides.push_back("model.source.path=" + options.from);
   }
   Session session(options.pipeline);
-  const pipeline::Tokenizer& tokenizer = *value_or_stop(session.pipeline().tokenizer(), kModelFile);
+  const pipeline::Tokenizer& tokenizer = *part_or_stop(session.pipeline().tokenizer());
   if (options.decode) {
     for_each_line([&](size_t number, std::string_view line) {
       print(decode_line(tokenizer, number, parse_line(number, line, "ids")));

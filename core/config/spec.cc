@@ -88,7 +88,7 @@ Spec chat_template() {
   return map(
       "template", "Messages to a prompt.",
       {value("plugin", Type::kName, "jinja", "Chat-template engine."),
-       choice("undefined", {"semi_strict", "strict", "hf"},
+       choice("undefined", {"strict", "semi_strict", "hf"},
               "A variable that the context lacks: strict refuses it everywhere, semi_strict lets "
               "its truth be asked, hf prints nothing, as transformers does.")});
 }

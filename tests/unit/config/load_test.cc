@@ -32,7 +32,7 @@ TEST_F(Config_Load, MinimalConfigHasTheDocumentedDefaults) {
   EXPECT_EQ(config.tokenizer.plugin, "auto");
   EXPECT_EQ(config.tokenizer.special, Special::kParse);
   EXPECT_EQ(config.chat_template.plugin, "jinja");
-  EXPECT_EQ(config.chat_template.undefined, "semi_strict");
+  EXPECT_EQ(config.chat_template.undefined, "strict");
   EXPECT_EQ(config.sampling.profile, "balanced");
   EXPECT_EQ(config.sampling.seed, 1u);
   EXPECT_EQ(config.context.length, std::nullopt);
@@ -66,7 +66,7 @@ tokenizer:
   plugin: bpe
   special: off
   options: {n: 0x10}
-template: {plugin: other, undefined: strict}
+template: {plugin: other, undefined: semi_strict}
 sampling:
   stages:
     - top_k: {k: 40}
@@ -100,7 +100,7 @@ plugins: {paths: [mine, /opt/theirs]}
   EXPECT_EQ(config.tokenizer.special, Special::kOff);
   EXPECT_EQ(config.tokenizer.options_json, R"({"n":16})");
   EXPECT_EQ(config.chat_template.plugin, "other");
-  EXPECT_EQ(config.chat_template.undefined, "strict");
+  EXPECT_EQ(config.chat_template.undefined, "semi_strict");
   EXPECT_EQ(config.sampling.profile, "");
   ASSERT_EQ(config.sampling.stages.size(), 3u);
   EXPECT_EQ(config.sampling.stages[0].stage, "top_k");
