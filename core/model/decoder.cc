@@ -40,14 +40,7 @@ Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPo
   graph_options.head_rows = 1;
   graph_options.activations = options.activations;
   graph_options.kv_format = options.kv_format;
-  const Placement placement = [&](const std::string& op, int32_t layer) -> BackendId {
-    for (const Override& choice : options.overrides) {
-      const bool layer_fits =
-          layer < 0 || (static_cast<uint32_t>(layer) >= choice.first_layer && static_cast<uint32_t>(layer) <= choice.last_layer);
-      if (choice.op == op && layer_fits) return static_cast<BackendId>(choice.backend);
-    }
-    return 0;
-  };
+  Placement placement(options.overrides);
   Weights weights(file);
   PLUMB_TRY(build_graph(d.hp_, graph_options, file, placement, pool, d.values_, weights, *d.graph_));
   d.weight_bytes_per_token_ = weights.source_bytes();

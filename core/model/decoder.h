@@ -13,20 +13,13 @@
 #include "core/model/backend.h"
 #include "core/model/hyper_parameters.h"
 #include "core/model/model_file.h"
+#include "core/model/placement.h"
 #include "core/model/program.h"
 
 namespace plumbline::model {
 
 struct KvCache;
 struct Graph;
-
-/// Runs the ops of a name on another backend. layers: [first_layer, last_layer]; ignored for ops outside the layers.
-struct Override {
-  std::string op;  // "attn_q", "attend", "output", ...
-  uint32_t first_layer = 0;
-  uint32_t last_layer = 0xffffffffu;
-  size_t backend = 0;  // index into DecoderOptions::backends
-};
 
 struct DecoderOptions {
   std::vector<Backend*> backends;  // [0] runs everything that no override names

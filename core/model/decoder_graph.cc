@@ -16,7 +16,7 @@ bool is_block_format(plumb_format format) {
 
 class Builder {
  public:
-  Builder(const HyperParameters& hp, const GraphOptions& options, const Placement& placement, Values& values,
+  Builder(const HyperParameters& hp, const GraphOptions& options, Placement& placement, Values& values,
           Weights& weights, Graph& graph)
       : hp_(hp), options_(options), placement_(placement), values_(values), weights_(weights), graph_(graph) {}
 
@@ -59,7 +59,7 @@ class Builder {
 
   const HyperParameters& hp_;
   const GraphOptions& options_;
-  const Placement& placement_;
+  Placement& placement_;
   Values& values_;
   Weights& weights_;
   Graph& graph_;
@@ -156,7 +156,7 @@ Result<void> Builder::attention(int32_t layer) {
   PLUMB_TRY(rope("attn_k_rope", layer, k_, hp_.n_heads_kv));
 
   // Append and attend share a cache, so they share a backend: that of `attend`.
-  const BackendId backend = placement_("attend", layer);
+  const BackendId backend = placement_(PLUMB_OP_ATTEND, "attend", layer);
   auto shape = make_abi<plumb_kv_shape>();
   shape.format = options_.kv_format;
   shape.capacity_rows = options_.capacity_rows;
@@ -234,7 +234,7 @@ Result<void> Builder::feed_forward(int32_t layer) {
 
 Result<void> Builder::head() {
   // The head reads one row of hidden in the middle of a step, so a copy of the whole is made by the body.
-  PLUMB_ASSIGN(const plumb_slice hidden, graph_.body.input(graph_.hidden, placement_("output_norm", -1)));
+  PLUMB_ASSIGN(const plumb_slice hidden, graph_.body.input(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
   (void)hidden;
   Program& head = graph_.head;
   PLUMB_TRY(rms_norm(head, "output_norm", "output_norm.weight", -1, graph_.hidden, head_normed_, 1, hp_.d_model));
@@ -242,12 +242,12 @@ Result<void> Builder::head() {
   PLUMB_TRY(quantise_for(head, {{"output", tensor + ".weight"}}, -1, head_normed_, "output_norm"));
   head.begin_set();
   PLUMB_TRY(matmul(head, "output", tensor, -1, head_normed_, "output_norm", graph_.logits));
-  graph_.logits_at = placement_("output", -1);
+  graph_.logits_at = placement_(PLUMB_OP_MATMUL, "output", -1);
   if (hp_.logit_softcap > 0) {
     head.begin_set();
     PLUMB_TRY(elementwise(head, PLUMB_OP_SOFTCAP, "logit_softcap", -1, graph_.logits, graph_.logits, graph_.logits,
                           hp_.logit_softcap, 0));
-    graph_.logits_at = placement_("logit_softcap", -1);
+    graph_.logits_at = placement_(PLUMB_OP_SOFTCAP, "logit_softcap", -1);
   }
   return {};
 }
@@ -255,7 +255,7 @@ Result<void> Builder::head() {
 // ---- Single ops --------------------------------------------------------------------------------------
 
 Result<void> Builder::embed() {
-  const BackendId backend = placement_("embed", -1);
+  const BackendId backend = placement_(PLUMB_OP_EMBED, "embed", -1);
   auto op = make_abi<plumb_op>();
   op.kind = PLUMB_OP_EMBED;
   PLUMB_ASSIGN(const uint32_t weight, weights_.need("token_embd.weight", *values_.backends()[backend], PLUMB_USE_EMBED,
@@ -280,7 +280,7 @@ Result<void> Builder::embed() {
 
 Result<void> Builder::rms_norm(Program& program, const std::string& op_name, const std::string& tensor, int32_t layer,
                                ValueId in, ValueId out, uint32_t n_groups, uint32_t width) {
-  const BackendId backend = placement_(op_name, layer);
+  const BackendId backend = placement_(PLUMB_OP_RMS_NORM, op_name, layer);
   auto op = make_abi<plumb_op>();
   op.kind = PLUMB_OP_RMS_NORM;
   plumb_op_norm& norm = op.as.norm;
@@ -310,7 +310,7 @@ Result<void> Builder::quantise_for(Program& program,
                                    int32_t layer, ValueId in, const std::string& in_name) {
   for (const auto& [op, tensor] : ops_and_tensors) {
     if (!wants_q8(tensor_name(tensor, layer))) continue;
-    PLUMB_ASSIGN(const plumb_slice slice, program.quantised_input(in, placement_(op, layer), in_name, layer));
+    PLUMB_ASSIGN(const plumb_slice slice, program.quantised_input(in, placement_(PLUMB_OP_MATMUL, op, layer), in_name, layer));
     (void)slice;
   }
   return {};
@@ -318,7 +318,7 @@ Result<void> Builder::quantise_for(Program& program,
 
 Result<void> Builder::matmul(Program& program, const std::string& op_name, const std::string& tensor, int32_t layer,
                              ValueId in, const std::string& in_name, ValueId out) {
-  const BackendId backend = placement_(op_name, layer);
+  const BackendId backend = placement_(PLUMB_OP_MATMUL, op_name, layer);
   Backend& on = *values_.backends()[backend];
   const std::string weight_name = tensor_name(tensor + ".weight", layer);
   const std::string bias_name = tensor_name(tensor + ".bias", layer);
@@ -355,7 +355,7 @@ Result<void> Builder::matmul(Program& program, const std::string& op_name, const
 }
 
 Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId value, uint32_t n_heads) {
-  const BackendId backend = placement_(op_name, layer);
+  const BackendId backend = placement_(PLUMB_OP_ROPE, op_name, layer);
   const bool slides = hp_.sliding_layers[static_cast<size_t>(layer)];
   const Rope& kind = slides ? hp_.rope_local : hp_.rope;
   const RopeTable& table = graph_.rope[slides ? 1 : 0];
@@ -383,7 +383,7 @@ Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId va
 
 Result<void> Builder::elementwise(Program& program, uint32_t kind, const std::string& op_name, int32_t layer, ValueId a,
                                   ValueId b, ValueId out, float parameter, uint32_t function) {
-  const BackendId backend = placement_(op_name, layer);
+  const BackendId backend = placement_(kind, op_name, layer);
   auto op = make_abi<plumb_op>();
   op.kind = kind;
   plumb_op_elementwise& e = op.as.elementwise;
@@ -451,11 +451,12 @@ Result<void> check_nothing_left(const Weights& weights, const std::string& path)
 }  // namespace
 
 Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options, const ModelFile& file,
-                         const Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
+                         Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
                          Graph& graph) {
   PLUMB_TRY(check_architecture(hp));
   Builder builder(hp, options, placement, values, weights, graph);
   PLUMB_TRY(builder.build(file));
+  PLUMB_TRY(placement.check_all_used());
   PLUMB_TRY(check_nothing_left(weights, file.path()));
   PLUMB_TRY(weights.prepare(pool));
   builder.resolve_weights();

@@ -2,18 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/model/hyper_parameters.h"
+#include "core/model/placement.h"
 #include "core/model/program.h"
 #include "core/model/weights.h"
 
 namespace plumbline::model {
-
-/// Chooses the backend of an op. op: its name without the layer ("attn_q", "attend"); layer -1: outside the layers.
-using Placement = std::function<BackendId(const std::string& op, int32_t layer)>;
 
 struct GraphOptions {
   uint32_t capacity_rows = 0;  // S: rows of each KV cache, and of the RoPE tables
@@ -53,9 +50,10 @@ struct Graph {
 };
 
 /// Builds the graph, prepares the weights and plans the backends' scratch.
-/// Fails UNSUPPORTED (architecture or op; names what is missing), CORRUPT (tensors).
+/// Fails UNSUPPORTED (architecture or op; names what is missing), CORRUPT (tensors), INVALID_CONFIG (an override
+/// that meets no op).
 Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options, const ModelFile& file,
-                         const Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
+                         Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
                          Graph& graph);
 
 }  // namespace plumbline::model

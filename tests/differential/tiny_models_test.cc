@@ -105,6 +105,15 @@ TEST_P(TinyModels, OverridesOfOneClassChangeNothing) {
   EXPECT_GT(mixed->decoder().counters().n_copies, 0u);
 }
 
+TEST_P(TinyModels, OverridesNameKindsToo) {
+  const std::string backend = canonical_backends().back();
+  const auto mixed = runner({.backend = backend, .overrides = {{"rope", "plumb.reference"}}});
+  ASSERT_NE(mixed, nullptr);
+  mixed->last_logits(cases().front().ids);
+  // Queries and keys go over and come back, in every layer.
+  EXPECT_EQ(mixed->decoder().counters().n_copies, 4u * mixed->decoder().hyper_parameters().n_layers);
+}
+
 class CountingTap : public TapSink {
  public:
   bool wants(std::string_view, int32_t) override { return true; }
