@@ -116,12 +116,13 @@ int bench(const BenchOptions& options) {
   if (options.prefill == 0 || options.decode == 0 || options.runs == 0) {
     stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--prefill, --decode and --runs: expected at least 1"});
   }
+  const std::vector<uint32_t> counts = thread_counts(options.threads);
   OrderedJson rows = OrderedJson::array();
   uint64_t peak = 0;  // of the first row: later ones count what the measuring took
   if (!options.json) {
     print("threads  load ms  first token ms  prefill tok/s  decode tok/s  decode GB/s  read GB/s  share\n");
   }
-  for (const uint32_t n_threads : thread_counts(options.threads)) {
+  for (const uint32_t n_threads : counts) {
     const Measured m = measure(options, n_threads);
     if (peak == 0) peak = m.peak_memory_bytes;
     if (options.json) {

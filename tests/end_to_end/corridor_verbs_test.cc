@@ -1,0 +1,234 @@
+// run, tokenize, render, logits and sample on the tiny model of the repository.
+// Oracle: transformers' greedy text, ids and logits (golden/models/tiny-world), jinja2's bytes
+// (golden/templates).
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/base/npy.h"
+#include "tests/end_to_end/plumb_command.h"
+
+namespace plumbline::test {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kGreedy = "models/tiny-world/greedy.jsonl";
+constexpr const char* kCases = "models/tiny-world/cases.jsonl";
+
+// What transformers' f32 sums and ours may differ by on this model: that of the tests of models.
+constexpr float kMaxAbsDifference = 5e-4f;
+
+class CorridorVerbs : public PlumbCommand {};
+
+json parse(const Outcome& outcome) {
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  json parsed = json::parse(outcome.out, nullptr, false);
+  EXPECT_FALSE(parsed.is_discarded()) << outcome.out;
+  return parsed;
+}
+
+TEST_F(CorridorVerbs, RunStreamsTheGreedyText) {
+  const json golden = golden_line(kGreedy, "story");
+  const Outcome ran = shell(
+      "$PLUMB run tiny-world --raw -q -p 'Once upon a time' --set generation.max_tokens=64 "
+      "--set kernels.activations=f32");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(ran.out, golden["text"].get<std::string>() + "\n");
+  EXPECT_THAT(ran.err, IsEmpty());
+}
+
+TEST_F(CorridorVerbs, RunTakesThePromptFromStdin) {
+  const Outcome option = shell("$PLUMB run tiny-world --raw -q -p 'Mara lives in'");
+  const Outcome stdin_ = shell("printf 'Mara lives in' | $PLUMB run tiny-world --raw -q");
+  EXPECT_EQ(stdin_.exit, 0) << stdin_.err;
+  EXPECT_EQ(stdin_.out, option.out);
+}
+
+TEST_F(CorridorVerbs, RunAnswersInItsChatTemplateAndStopsAtTheEndToken) {
+  const json golden = golden_line(kGreedy, "chat");
+  const json said = parse(
+      shell("$PLUMB run tiny-world --json -p 'Who is Captain?' --set generation.max_tokens=64 "
+            "--set kernels.activations=f32"));
+  EXPECT_EQ(said["prompt_ids"], golden["prompt_ids"]);
+  const size_t n = golden["eos_at"].get<size_t>() + 1;
+  const json ids(golden["ids"].begin(), golden["ids"].begin() + static_cast<ptrdiff_t>(n));
+  EXPECT_EQ(said["ids"], ids);
+  EXPECT_EQ(said["text"], "Captain is a one-eyed gull. Captain belongs to Lukas.");
+}
+
+TEST_F(CorridorVerbs, RunTellsHowItWentAsJson) {
+  const Outcome first = shell("$PLUMB run tiny-world --raw --json -p 'Mara lives in'");
+  const json said = parse(first);
+  std::vector<std::string> keys;
+  for (const auto& item : said.items()) keys.push_back(item.key());
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("text", "prompt", "prompt_ids", "ids",
+                                                  "stop_reason", "diagnostics"));
+  const json& stable = said["diagnostics"]["stable"];
+  EXPECT_EQ(stable["architecture"], "llama");
+  EXPECT_EQ(stable["loader"], "plumb.loaders.gguf");
+  EXPECT_EQ(stable["used_rows"],
+            said["prompt_ids"].size() + said["ids"].size() - 1);  // the last id is not fed back
+  EXPECT_TRUE(said["diagnostics"]["volatile"]["decode_tokens_per_s"].is_number());
+  // What is called stable is.
+  EXPECT_EQ(parse(shell(
+                "$PLUMB run tiny-world --raw --json -p 'Mara lives in'"))["diagnostics"]["stable"],
+            stable);
+}
+
+TEST_F(CorridorVerbs, RunReadsMessages) {
+  write("talk.json", R"([{"role": "user", "content": "Who is Captain?"}])");
+  const json from_file = parse(shell("$PLUMB run tiny-world --json --messages talk.json"));
+  const json from_stdin = parse(shell("$PLUMB run tiny-world --json --messages - < talk.json"));
+  EXPECT_EQ(from_file["prompt_ids"], golden_line(kGreedy, "chat")["prompt_ids"]);
+  EXPECT_EQ(from_stdin["ids"], from_file["ids"]);
+}
+
+TEST_F(CorridorVerbs, RunStopsAtAStopText) {
+  const json said = parse(shell(
+      "$PLUMB run tiny-world --raw --json -p 'Once upon a time' --set kernels.activations=f32 "
+      "--set 'generation.stop=[Lukas]'"));
+  EXPECT_EQ(said["text"], " there was a lighthouse keeper called ");
+}
+
+TEST_F(CorridorVerbs, TokenizeGivesGoldenIdsAndDecodeGivesTheTextBack) {
+  std::string texts, ids;
+  for (const json& line : golden_lines(kCases)) {
+    texts += json{{"text", line["text"]}}.dump() + "\n";
+    ids += json{{"ids", line["ids"]}}.dump() + "\n";
+  }
+  write("texts.jsonl", texts);
+  write("ids.jsonl", ids);
+  const Outcome encoded = shell("$PLUMB tokenize tiny-world --jsonl < texts.jsonl");
+  const Outcome decoded = shell("$PLUMB tokenize tiny-world --decode < ids.jsonl");
+  ASSERT_EQ(encoded.exit, 0) << encoded.err;
+  ASSERT_EQ(decoded.exit, 0) << decoded.err;
+  std::istringstream encoded_lines(encoded.out), decoded_lines(decoded.out);
+  for (const json& golden : golden_lines(kCases)) {
+    std::string line;
+    ASSERT_TRUE(std::getline(encoded_lines, line));
+    const json got = json::parse(line);
+    EXPECT_EQ(got["ids"], golden["ids"]);
+    EXPECT_EQ(got["spans"].size(), golden["ids"].size());
+    EXPECT_EQ(got["spans"].back()[1], golden["text"].get_ref<const std::string&>().size());
+    ASSERT_TRUE(std::getline(decoded_lines, line));
+    EXPECT_EQ(json::parse(line)["text"], golden["text"]);
+  }
+}
+
+TEST_F(CorridorVerbs, TokenizeReadsAModelFile) {
+  const json got = parse(shell(
+      "$PLUMB tokenize --from $SOURCE/golden/models/tiny-world/model.gguf -p 'Mara lives in'"));
+  EXPECT_EQ(got["ids"], golden_line(kCases, "fact")["ids"]);
+}
+
+TEST_F(CorridorVerbs, RenderGivesTheBytesOfJinja2) {
+  for (const json& golden : golden_lines("templates/tiny-world.jsonl")) {
+    if (!golden.contains("expected")) continue;
+    write("context.json", golden["context"].dump());
+    const Outcome own = shell("$PLUMB render tiny-world < context.json");
+    EXPECT_EQ(own.out, golden["expected"]) << golden["name"] << own.err;
+    const Outcome file = shell(
+        "$PLUMB render tiny-world --from $SOURCE/golden/templates/tiny-world.jinja < context.json");
+    EXPECT_EQ(file.out, golden["expected"]) << golden["name"] << file.err;
+  }
+}
+
+TEST_F(CorridorVerbs, LogitsAreThoseOfTransformers) {
+  const NpyArray golden =
+      *parse_npy(read_file(PLUMB_SOURCE_DIR "/golden/models/tiny-world/logits-fact.npy"));
+  const Outcome made = shell(
+      "$PLUMB logits tiny-world -p 'Mara lives in' --all -o rows.npy --set kernels.activations=f32 "
+      "&& "
+      "$PLUMB logits tiny-world -p 'Mara lives in' --set kernels.activations=f32 > last.npy");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  const auto rows = parse_npy(read_file(path("rows.npy")));
+  const auto last = parse_npy(read_file(path("last.npy")));
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_TRUE(last) << last.error().message;
+  ASSERT_EQ(rows->shape, golden.shape);
+  for (size_t i = 0; i < golden.values.size(); ++i) {
+    ASSERT_NEAR(rows->values[i], golden.values[i], kMaxAbsDifference) << i;
+  }
+  const size_t n_vocab = golden.shape.back();
+  EXPECT_THAT(last->shape, ElementsAre(n_vocab));
+  EXPECT_EQ(last->values, std::vector<float>(rows->values.end() - static_cast<ptrdiff_t>(n_vocab),
+                                             rows->values.end()));
+}
+
+TEST_F(CorridorVerbs, LogitsOfIdsNameTheLargest) {
+  const json golden = golden_line(kGreedy, "fact");
+  const json got = parse(shell(
+      "$PLUMB logits tiny-world --ids 365,334,288 --json --top 3 --set kernels.activations=f32"));
+  ASSERT_EQ(got["top"].size(), 3u);
+  EXPECT_EQ(got["top"][0]["id"], golden["ids"][0]);
+  EXPECT_GT(got["top"][0]["logit"], got["top"][1]["logit"]);
+}
+
+TEST_F(CorridorVerbs, SampleRunsTheStagesAlone) {
+  const std::vector<float> logits{0, 3, 1, 2};
+  write("row.npy", npy_bytes(std::vector<uint64_t>{4}, logits));
+  const json greedy = parse(
+      shell("$PLUMB sample tiny-world --logits row.npy --json --set 'sampling.stages=[greedy]'"));
+  EXPECT_EQ(greedy["id"], 1);
+  const json drawn =
+      parse(shell("$PLUMB sample tiny-world --logits row.npy --json --set 'sampling.stages=[top_k: "
+                  "{k: 2}, gumbel]'"));
+  ASSERT_EQ(drawn["kept"].size(), 2u);
+  double sum = 0;
+  for (const json& one : drawn["kept"]) sum += one["probability"].get<double>();
+  EXPECT_NEAR(sum, 1, 1e-12);  // f64 sums of two
+  EXPECT_NEAR(drawn["kept"][0]["probability"].get<double>(), 1 / (1 + std::exp(-1.0)), 1e-12);
+}
+
+TEST_F(CorridorVerbs, TheSameSeedDrawsTheSameText) {
+  const std::string line =
+      "$PLUMB run tiny-world --raw -q -p 'Once upon a time' --set 'sampling.stages=[temperature: "
+      "{t: 1.5}, gumbel]'";
+  const Outcome a = shell(line + " --set sampling.seed=3"),
+                b = shell(line + " --set sampling.seed=3");
+  EXPECT_EQ(a.exit, 0) << a.err;
+  EXPECT_EQ(a.out, b.out);
+  EXPECT_NE(a.out, shell(line + " --set sampling.seed=4").out);
+}
+
+TEST_F(CorridorVerbs, BackendsOfOneClassGiveTheSameBits) {
+  const Outcome compared = shell(
+      "$PLUMB logits tiny-world -p 'Once upon a time' --all -o scalar.npy --set "
+      "kernels.backend=plumb.cpu.scalar && "
+      "$PLUMB logits tiny-world -p 'Once upon a time' --all -o auto.npy && cmp scalar.npy "
+      "auto.npy");
+  EXPECT_EQ(compared.exit, 0) << compared.out << compared.err;
+}
+
+TEST_F(CorridorVerbs, OneOpOnAnotherBackendChangesLittle) {
+  const Outcome made = shell(
+      "$PLUMB logits tiny-world -p 'Mara lives in' -o a.npy --set kernels.activations=f32 && "
+      "$PLUMB logits tiny-world -p 'Mara lives in' -o b.npy --set kernels.activations=f32 "
+      "--set 'kernels.overrides=[{op: rms_norm, backend: reference}]'");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  const NpyArray a = *parse_npy(read_file(path("a.npy"))), b = *parse_npy(read_file(path("b.npy")));
+  ASSERT_EQ(a.shape, b.shape);
+  for (size_t i = 0; i < a.values.size(); ++i)
+    ASSERT_NEAR(a.values[i], b.values[i], kMaxAbsDifference) << i;
+}
+
+TEST_F(CorridorVerbs, BenchMeasures) {
+  const json got =
+      parse(shell("$PLUMB bench tiny-world --prefill 16 --decode 4 --runs 1 --threads 1,2 --json"));
+  ASSERT_EQ(got["rows"].size(), 2u);
+  EXPECT_EQ(got["rows"][1]["threads"], 2);
+  EXPECT_GT(got["rows"][0]["read_bytes_per_s"], 0);
+}
+
+TEST_F(CorridorVerbs, ModelInspectShowsTensors) {
+  const json got =
+      parse(shell("$PLUMB model inspect $SOURCE/golden/models/tiny-world/model.gguf --json"));
+  EXPECT_EQ(got["loader"], "plumb.loaders.gguf");
+  EXPECT_FALSE(got["tensors"].empty());
+}
+
+}  // namespace
+}  // namespace plumbline::test

@@ -1,0 +1,88 @@
+// plugins list, inspect and doctor, and a plugin of somebody else in use. Oracle: core/doc/abi.md.
+#include <gmock/gmock.h>
+
+#include "tests/end_to_end/plumb_command.h"
+
+namespace plumbline::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class PluginVerbs : public PlumbCommand {};
+
+TEST_F(PluginVerbs, ListNamesEveryKind) {
+  const Outcome listed = shell("$PLUMB plugins list --json");
+  ASSERT_EQ(listed.exit, 0) << listed.err;
+  std::string extensions;
+  for (const json& plugin : json::parse(listed.out)) {
+    for (const json& extension : plugin["extensions"])
+      extensions += extension.get<std::string>() + " ";
+  }
+  for (const char* kind : {"plumb.kernels/1", "plumb.loader/1", "plumb.tokenizer/1",
+                           "plumb.template/1", "plumb.sampler/1", "plumb.model_source/1"}) {
+    EXPECT_THAT(extensions, HasSubstr(kind));
+  }
+}
+
+TEST_F(PluginVerbs, DoctorIsContentWithThisBuild) {
+  const Outcome said = shell("$PLUMB plugins doctor");
+  EXPECT_EQ(said.exit, 0) << said.out << said.err;
+  EXPECT_THAT(said.out, HasSubstr("plumb.samplers.core"));
+}
+
+TEST_F(PluginVerbs, InspectTellsOfOne) {
+  const Outcome said = shell("$PLUMB plugins inspect plumb.cpu.scalar --json");
+  ASSERT_EQ(said.exit, 0) << said.err;
+  EXPECT_EQ(json::parse(said.out)["id"], "plumb.cpu.scalar");
+  EXPECT_EQ(shell("$PLUMB plugins inspect no.such.plugin").exit, 5);
+}
+
+TEST_F(PluginVerbs, SomebodysPluginIsAStageLikeAnyOther) {
+  const std::string sample =
+      "$PLUMB sample tiny-world --logits row.npy --json --set 'sampling.stages=[lowest_id]'";
+  ASSERT_EQ(shell("$PLUMB logits tiny-world -p Mara -o row.npy").exit, 0);
+  const Outcome by_config = shell(sample + " --set \"plugins.paths=[$BUILD/tests/minimal]\"");
+  ASSERT_EQ(by_config.exit, 0) << by_config.err;
+  EXPECT_EQ(json::parse(by_config.out)["id"], 0);
+  const Outcome by_environment = shell("PLUMB_PLUGIN_PATH=$BUILD/tests/minimal " + sample);
+  EXPECT_EQ(by_environment.out, by_config.out) << by_environment.err;
+  // Without it the stage is nobody's.
+  const Outcome without = shell(sample);
+  EXPECT_EQ(without.exit, 5) << without.err;
+  EXPECT_THAT(without.err, HasSubstr("lowest_id"));
+}
+
+TEST_F(PluginVerbs, TheReadmeShowsTheVeryPlugin) {
+  EXPECT_THAT(
+      read_file(PLUMB_SOURCE_DIR "/README.md"),
+      HasSubstr("```c\n" + read_file(PLUMB_SOURCE_DIR "/tests/abi/minimal_plugin.c") + "```"));
+}
+
+TEST_F(PluginVerbs, WhatIsNoPluginIsRejectedWithAReason) {
+  write("not_a_plugin.so", "This is a text.\n");
+  const Outcome said = shell("$PLUMB plugins doctor --plugin-path not_a_plugin.so");
+  EXPECT_EQ(said.exit, 5);
+  EXPECT_THAT(said.out, HasSubstr("not_a_plugin.so"));
+  EXPECT_EQ(shell("$PLUMB plugins inspect --plugin-path not_a_plugin.so $PWD/not_a_plugin.so").exit,
+            5);
+  // The others still work.
+  EXPECT_EQ(shell("PLUMB_PLUGIN_PATH=$PWD $PLUMB run tiny-world -q -p Mara").exit, 0);
+}
+
+TEST_F(PluginVerbs, APluginOfAnotherVersionIsRejectedWithBothRanges) {
+  const Outcome said =
+      shell("$PLUMB plugins doctor --plugin-path $BUILD/tests/hostile/hostile.too_new.so");
+  EXPECT_EQ(said.exit, 5);
+  EXPECT_THAT(said.out, HasSubstr("ABI 7 to 9, this host 1 to 1"));
+  EXPECT_THAT(said.out, HasSubstr("->"));  // and what to do
+}
+
+TEST_F(PluginVerbs, APinnedBackendThatIsNotThereIsAnError) {
+  const Outcome said = shell("$PLUMB run tiny-world -p Mara --set kernels.backend=acme.fast");
+  EXPECT_EQ(said.exit, 5) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("acme.fast"));
+}
+
+}  // namespace
+}  // namespace plumbline::test
