@@ -22,19 +22,6 @@ void on_interrupt(int) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-template <typename Table>
-void check_pin(Host& host, const std::string& pin) {
-  if (pin != config::kAuto) value_or_stop(host.find<Table>({.pin = pin}), kPlugin);
-}
-
-// A pin that no plugin answers is no fault of the model file, which is opened next.
-void check_pins(Host& host, const config::PipelineConfig& config) {
-  check_pin<plumb_loader>(host, config.model.loader);
-  check_pin<plumb_tokenizer>(host, config.tokenizer.plugin);
-  check_pin<plumb_kernels>(host, config.kernels.backend);
-  for (const config::KernelOverride& one : config.kernels.overrides) check_pin<plumb_kernels>(host, one.backend);
-}
-
 }  // namespace
 
 void stop(int exit, Error error) { throw Failure{exit, std::move(error)}; }
@@ -85,7 +72,6 @@ Host& Session::host() {
 
 pipeline::Pipeline& Session::pipeline() {
   if (pipeline_ == nullptr) {
-    check_pins(host(), config().config);
     const std::string path = resolve_model(config().config.model.source, host());
     pipeline_ = value_or_stop(pipeline::Pipeline::open(config().config, host(), path), kModelFile);
   }
