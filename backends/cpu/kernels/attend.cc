@@ -59,10 +59,10 @@ PLUMB_INLINE void dots(const float* const (&q)[N], const float* k, uint64_t widt
     for (int b = 0; b < B; ++b) dot[n][b] = splat(0.0f);
   }
   for (uint64_t c = 0; c < width; ++c) {
-#pragma GCC unroll 4
+    PLUMB_UNROLL(4)
     for (int b = 0; b < B; ++b) {
       const f32x16 keys = load(k + (static_cast<uint64_t>(b) * width + c) * kLanes);
-#pragma GCC unroll 4
+      PLUMB_UNROLL(4)
       for (int n = 0; n < N; ++n) dot[n][b] = add(dot[n][b], mul(splat(q[n][c]), keys));
     }
   }
@@ -78,7 +78,7 @@ PLUMB_INLINE void add_values(const Scratch (&s)[N], const float* v, uint64_t str
   for (uint64_t i = 0; i < kLanes; ++i, v += stride) {
     f32x16 values[C];
     for (int c = 0; c < C; ++c) values[c] = load(v + c * kWidth);
-#pragma GCC unroll 4
+    PLUMB_UNROLL(4)
     for (int n = 0; n < N; ++n) {
       if (all != 0xffff && (s[n].masks[block] >> i & 1) == 0) continue;
       const f32x16 weight = splat(s[n].scores[block * kLanes + i]);

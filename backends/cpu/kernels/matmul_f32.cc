@@ -45,11 +45,11 @@ PLUMB_INLINE void add_blocks(const float* w, const float* const (&x)[R], uint64_
     for (int b = 0; b < B; ++b) sum[r][b] = splat(0.0f);
   }
   for (uint64_t i = 0; i < n; ++i) {
-#pragma GCC unroll 4
+    PLUMB_UNROLL(4)
     for (int b = 0; b < B; ++b) {
       const uint64_t at = static_cast<uint64_t>(b) * kBlock + i;
       const f32x16 weight = load(w + at * kLanes);
-#pragma GCC unroll 4
+      PLUMB_UNROLL(4)
       for (int r = 0; r < R; ++r) sum[r][b] = add(sum[r][b], mul(weight, splat(x[r][first + at])));
     }
   }

@@ -34,10 +34,10 @@ PLUMB_INLINE void integer_sums(const Codes& codes_of,
                                const Activations<N>& a, uint64_t block, i32x16 (&sum)[N]) {
   for (int t = 0; t < N; ++t) sum[t] = splat(int32_t{0});
   if constexpr (L.is_signed()) {
-#pragma GCC unroll 8
+    PLUMB_UNROLL(8)
     for (int group = 0; group < 8; ++group) {
       const quads w = codes_of(group);
-#pragma GCC unroll 4
+      PLUMB_UNROLL(4)
       for (int t = 0; t < N; ++t) {
         sum[t] = add_dot_i8(sum[t], w, splat_quad(a.codes[t] + kBlock * block + 4 * group));
       }
@@ -45,19 +45,19 @@ PLUMB_INLINE void integer_sums(const Codes& codes_of,
   } else {
     constexpr int kLimit = chain_length(static_cast<int>(L.bits()));
     constexpr int kLength = L.halves() && kLimit > 4 ? 4 : kLimit;
-#pragma GCC unroll 8
+    PLUMB_UNROLL(8)
     for (int start = 0; start < 8; start += kLength) {
       chain c[N];
       for (int t = 0; t < N; ++t) c[t] = start_chain();
-#pragma GCC unroll 8
+      PLUMB_UNROLL(8)
       for (int group = start; group < start + kLength; ++group) {
         const quads w = codes_of(group);
-#pragma GCC unroll 4
+        PLUMB_UNROLL(4)
         for (int t = 0; t < N; ++t) {
           c[t] = extend(c[t], w, splat_quad(a.codes[t] + kBlock * block + 4 * group));
         }
       }
-#pragma GCC unroll 4
+      PLUMB_UNROLL(4)
       for (int t = 0; t < N; ++t) {
         if constexpr (L.halves()) {
           sum[t] = add(sum[t], finish(c[t], s.scale[start / 4]));
@@ -73,7 +73,7 @@ PLUMB_INLINE void integer_sums(const Codes& codes_of,
 template <Layout L, int N>
 PLUMB_INLINE void add_terms(const BlockScales<L.scales>& s, const Activations<N>& a, uint64_t block,
                             i32x16 (&sum)[N], f32x16 (&acc)[N]) {
-#pragma GCC unroll 4
+  PLUMB_UNROLL(4)
   for (int t = 0; t < N; ++t) {
     const int16_t* halves = a.sums[t] + 2 * block;
     const float d_a = a.scales[t][block];
@@ -162,7 +162,7 @@ void unpack_panel(const uint8_t* panel, uint64_t n_units, UnpackedBlock<L.scales
     for (uint64_t b = 0; b < L.blocks; ++b, ++out) {
       const uint8_t* block = panel + L.head_bytes() + b * L.block_bytes();
       out->scales = block_scales<L>(panel, block);
-#pragma GCC unroll 8
+      PLUMB_UNROLL(8)
       for (int group = 0; group < 8; ++group) {
         store_quads(out->quads + kQuads * group, codes<L>(block + L.scale_bytes(), group));
       }

@@ -115,7 +115,7 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
     d[0] = d[1] = s.d;
     if constexpr (L.scales != Scales::kOne) m[0] = m[1] = s.m;
   }
-#pragma GCC unroll 8
+  PLUMB_UNROLL(8)
   for (int group = 0; group < 8; ++group) {
     const quads code = codes<L>(planes, group);
     for (int j = 0; j < 4; ++j) {

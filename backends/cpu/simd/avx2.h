@@ -12,6 +12,9 @@
 #endif
 
 #define PLUMB_INLINE inline __attribute__((always_inline))
+#define PLUMB_PRAGMA(text) _Pragma(#text)
+// In front of a loop over registers: they stay registers only if no index is left.
+#define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
 
 namespace plumbline::cpu::simd {
 

@@ -6,6 +6,9 @@
 #include <cstring>
 
 #define PLUMB_INLINE inline __attribute__((always_inline))
+// The loops stay loops. Each word is a loop of its own here: repeated by 8 groups, 4 rows and 10
+// formats, they took minutes to compile, and the code was slower for many rows.
+#define PLUMB_UNROLL(n)
 
 namespace plumbline::cpu::simd {
 
