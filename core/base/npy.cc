@@ -1,5 +1,6 @@
 #include "core/base/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -37,8 +38,6 @@ Result<std::vector<uint64_t>> parse_shape(std::string_view text) {
   }
 }
 
-}  // namespace
-
 std::string npy_header(std::span<const uint64_t> shape) {
   std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
   for (const uint64_t dim : shape) dict += std::to_string(dim) + ",";
@@ -53,6 +52,8 @@ std::string npy_header(std::span<const uint64_t> shape) {
   header += static_cast<char>(dict.size() >> 8);
   return header + dict;
 }
+
+}  // namespace
 
 std::string npy_bytes(std::span<const uint64_t> shape, std::span<const float> values) {
   std::string file = npy_header(shape);
@@ -76,11 +77,13 @@ Result<NpyArray> parse_npy(std::string_view file) {
   NpyArray array;
   PLUMB_ASSIGN(array.shape, parse_shape(value_of(header, "shape")));
   const uint64_t present = (file.size() - start - length) / 4;
+  // No dim at all is one value.
   uint64_t n = 1;
   for (const uint64_t dim : array.shape) {
-    if (dim != 0 && n > present / dim) return bad("the file holds fewer values than its shape asks for");
+    if (dim != 0 && n > UINT64_MAX / dim) return bad("the shape's product is beyond 64 bits");
     n *= dim;
   }
+  if (n > present) return bad("the file holds fewer values than its shape asks for");
   array.values.resize(n);
   std::memcpy(array.values.data(), file.data() + start + length, 4 * n);
   return array;

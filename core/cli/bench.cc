@@ -73,7 +73,7 @@ Measured measure(const BenchOptions& options, uint32_t n_threads) {
   model::Decoder& decoder = *part_or_stop(session.pipeline().decoder());
   m.load_s = seconds_since(start);
   const uint32_t n_vocab = decoder.hyper_parameters().n_vocab;
-  if (options.prefill + options.decode > decoder.capacity_rows()) {
+  if (uint64_t{options.prefill} + options.decode > decoder.capacity_rows()) {
     stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--prefill and --decode together exceed the context of " +
                                               std::to_string(decoder.capacity_rows()) + " rows"});
   }

@@ -1,5 +1,5 @@
 // plumb: runs small language models from parts loaded at run time, and proves what a swap changed.
-#include <cstdio>
+#include <new>
 
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
@@ -35,6 +35,9 @@ int main(int argc, char** argv) {
   } catch (const Failure& failure) {
     note("plumb: error: " + failure.error.message);
     return failure.exit;
+  } catch (const std::bad_alloc&) {
+    note("plumb: error: out of memory: choose a smaller model or a smaller context.length");
+    return kModelFile;
   }
   return exit;
 }

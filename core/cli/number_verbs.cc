@@ -47,8 +47,13 @@ OrderedJson top_logits(std::span<const float> logits, uint32_t n, const pipeline
   std::vector<int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   const size_t kept = std::min<size_t>(n, order.size());
+  // NaN would be no order: it comes last.
+  const auto value_of = [&](int32_t id) {
+    const float value = logits[static_cast<size_t>(id)];
+    return std::isnan(value) ? -INFINITY : value;
+  };
   std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(), [&](int32_t a, int32_t b) {
-    const float la = logits[static_cast<size_t>(a)], lb = logits[static_cast<size_t>(b)];
+    const float la = value_of(a), lb = value_of(b);
     return la != lb ? la > lb : a < b;
   });
   OrderedJson rows = OrderedJson::array();
@@ -128,7 +133,7 @@ OrderedJson kept_set(const plumb_candidates& candidates) {
 int sample(SampleOptions& options) {
   Session session(options.pipeline);
   const NpyArray array = value_or_stop(parse_npy(read_all(options.logits_file)), kModelFile);
-  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty()) {
+  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty() || array.shape.back() > INT32_MAX) {
     stop(kModelFile, {PLUMB_CORRUPT, options.logits_file + ": expected logits of shape [V] or [T,V]"});
   }
   const uint64_t n_vocab = array.shape.back();

@@ -37,6 +37,11 @@ std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline
   return value_or_stop(pipeline.render(read_messages(options), true, std::time(nullptr)), kModelFile);
 }
 
+// Of the tokens behind the first, whose time is the prefill's.
+double decode_tokens_per_s(const pipeline::Generation& generation) {
+  return generation.decode_s > 0 ? static_cast<double>(generation.ids.size() - 1) / generation.decode_s : 0;
+}
+
 // The payload of --json. What can be reproduced bit for bit is apart from what cannot.
 OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt_ids,
                    const pipeline::Generation& generation, Session& session) {
@@ -44,7 +49,6 @@ OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   OrderedJson backends = OrderedJson::array();
   for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
-  const size_t n_decoded = generation.ids.empty() ? 0 : generation.ids.size() - 1;
   return {{"text", generation.text},
           {"prompt", prompt},
           {"prompt_ids", prompt_ids},
@@ -67,16 +71,14 @@ OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt
               {"prefill_s", generation.prefill_s},
               {"time_to_first_token_s", generation.time_to_first_token_s},
               {"decode_s", generation.decode_s},
-              {"decode_tokens_per_s", generation.decode_s > 0 ? n_decoded / generation.decode_s : 0.0}}}}}};
+              {"decode_tokens_per_s", decode_tokens_per_s(generation)}}}}}};
 }
 
 void summary(size_t n_prompt, const pipeline::Generation& generation) {
   char line[200];
   const double prefill = generation.prefill_s > 0 ? n_prompt / generation.prefill_s : 0;
-  const size_t n_decoded = generation.ids.empty() ? 0 : generation.ids.size() - 1;
-  const double decode = generation.decode_s > 0 ? n_decoded / generation.decode_s : 0;
   std::snprintf(line, sizeof line, "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]", n_prompt,
-                prefill, generation.ids.size(), decode, std::string(stop_reason_name(generation.stop_reason)).c_str());
+                prefill, generation.ids.size(), decode_tokens_per_s(generation), std::string(stop_reason_name(generation.stop_reason)).c_str());
   note(line);
 }
 
@@ -90,11 +92,7 @@ int run(RunOptions& options) {
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   pipeline::SamplerChain sampler = part_or_stop(pipeline.sampler());
 
-  pipeline::GenerationRequest request;
-  request.prompt_ids = encoding.ids;
-  request.max_tokens = pipeline.config().generation.max_tokens;
-  request.stops = pipeline.config().generation.stop;
-  request.seed = pipeline.config().sampling.seed;
+  pipeline::GenerationRequest request = pipeline.generation_request(encoding.ids);
   request.cancel = &interrupted;
   if (!options.json) request.on_text = [](std::string_view text) { print(text); };
   const pipeline::Generation generation = value_or_stop(

@@ -39,7 +39,7 @@ std::string shipped_configs() {
 
 std::string find_config(const std::string& name) {
   std::error_code ignored;
-  if (fs::exists(name, ignored)) return name;
+  if (fs::exists(name, ignored) && !fs::is_directory(name, ignored)) return name;
   const fs::path shipped = fs::path(shipped_configs()) / "pipelines" / (name + ".yaml");
   // Canonical, so that relative paths inside it are seen from where it really lies.
   if (name.find('/') == std::string::npos && fs::exists(shipped, ignored)) return fs::canonical(shipped, ignored).string();

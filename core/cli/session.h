@@ -91,7 +91,7 @@ std::string find_config(const std::string& name);
 /// Folder with the shipped configs: ../share/plumbline/configs from the executable.
 std::string shipped_configs();
 
-/// Writes data to stdout; ends the verb quietly if the reader is gone.
+/// Writes data to stdout, at once. (The process ends with its reader: SIGPIPE.)
 void print(std::string_view text);
 /// Indented, with text that is no UTF-8 made readable.
 void print_json(const pipeline::OrderedJson& json);

@@ -1,8 +1,8 @@
 // tokenize, render: text in and out of ids and templates.
+#include <algorithm>
 #include <ctime>
 #include <memory>
 
-#include "core/base/os/mapped_file.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
 #include "plumb/sdk/utf8.h"
@@ -56,11 +56,12 @@ std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenize
 
 std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number, const OrderedJson& json) {
   const OrderedJson& ids = json["ids"];
+  const auto is_whole = [](const OrderedJson& id) { return id.is_number_integer(); };
+  if (!ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_whole)) {
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": ids: expected a list of whole numbers"});
+  }
   std::vector<int32_t> numbers;
   for (const OrderedJson& id : ids) {
-    if (!id.is_number_integer()) {
-      stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": ids: expected whole numbers"});
-    }
     const auto wide = id.get<int64_t>();
     numbers.push_back(wide < 0 || wide > INT32_MAX ? -1 : static_cast<int32_t>(wide));
   }

@@ -112,14 +112,14 @@ Spec context() {
   return map(
       "context", "The window of tokens that the model sees.",
       {number("length", Type::kAutoInteger, "auto", 1, kTokensMax,
-              "Its size in tokens; auto: the model's own."),
+              "Its size in tokens; auto: what the model was trained for, at most 4096."),
        choice("policy", {"turn_aware", "full"},
-              "A conversation that outgrows it: turn_aware drops the oldest whole turns, full "
-              "refuses."),
+              "A conversation that outgrows it: turn_aware is to drop the oldest whole turns, "
+              "full refuses. One generation always refuses."),
        number("reserve_output", Type::kInteger, "256", 0, kTokensMax,
-              "Tokens kept free for the answer."),
+              "Tokens that a prompt must leave free for the answer; no more than max_tokens are."),
        number("prefill_chunk", Type::kAutoInteger, "auto", 1, kTokensMax,
-              "Prompt tokens in one call; auto: all. Never changes a result.")});
+              "Prompt tokens in one call; auto: 512. Never changes a result.")});
 }
 
 Spec generation() {

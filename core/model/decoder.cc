@@ -37,7 +37,6 @@ Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPo
   GraphOptions graph_options;
   graph_options.capacity_rows = d.capacity_rows_;
   graph_options.chunk_rows = d.chunk_rows_;
-  graph_options.head_rows = 1;
   graph_options.activations = options.activations;
   graph_options.kv_format = options.kv_format;
   Placement placement(options.overrides);

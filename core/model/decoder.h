@@ -18,7 +18,6 @@
 
 namespace plumbline::model {
 
-struct KvCache;
 struct Graph;
 
 struct DecoderOptions {
@@ -51,7 +50,7 @@ class Decoder {
   using RowSink = std::function<void(uint32_t position, std::span<const float> logits)>;
   Result<void> forward_all(std::span<const int32_t> ids, const RowSink& sink);
 
-  /// Forgets all ids behind the first n_rows.
+  /// Forgets all ids behind the first n_rows. Fails INVALID_ARGUMENT if there are fewer.
   Result<void> truncate(uint32_t n_rows);
 
   /// Null: none. The same logits come out either way.
@@ -59,6 +58,7 @@ class Decoder {
   const ProgramCounters& counters() const { return counters_; }
   /// Bytes of the file's tensors that one token reads: all of the body, and the head; of an untied embedding one row.
   uint64_t weight_bytes_per_token() const { return weight_bytes_per_token_; }
+  /// Bytes of K and V that one id adds, over all layers.
   uint64_t kv_bytes_per_row() const;
   /// Names of the ops in order, body then head.
   std::vector<std::string> op_names() const;

@@ -91,8 +91,8 @@ Result<void> Builder::declare(const ModelFile& file) {
   projected_ = values_.add(hp_.d_model, rows);
   gate_ = values_.add(hp_.d_ff, rows);
   up_ = values_.add(hp_.d_ff, rows);
-  head_normed_ = values_.add(hp_.d_model, options_.head_rows);
-  graph_.logits = values_.add(hp_.n_vocab, options_.head_rows);
+  head_normed_ = values_.add(hp_.d_model, 1);
+  graph_.logits = values_.add(hp_.n_vocab, 1);
 
   PLUMB_ASSIGN(RopeTable global, rope_table(hp_.rope, file));
   graph_.rope.push_back(std::move(global));
@@ -233,9 +233,8 @@ Result<void> Builder::feed_forward(int32_t layer) {
 }
 
 Result<void> Builder::head() {
-  // The head reads one row of hidden in the middle of a step, so a copy of the whole is made by the body.
-  PLUMB_ASSIGN(const plumb_slice hidden, graph_.body.input(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
-  (void)hidden;
+  // The head reads one row in the midst of hidden, so the body copies the whole to where the head reads it.
+  PLUMB_TRY(graph_.body.input(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
   Program& head = graph_.head;
   PLUMB_TRY(rms_norm(head, "output_norm", "output_norm.weight", -1, graph_.hidden, head_normed_, 1, hp_.d_model));
   const std::string tensor = hp_.tied_head ? "token_embd" : "output";
@@ -310,8 +309,7 @@ Result<void> Builder::quantise_for(Program& program,
                                    int32_t layer, ValueId in, const std::string& in_name) {
   for (const auto& [op, tensor] : ops_and_tensors) {
     if (!wants_q8(tensor_name(tensor, layer))) continue;
-    PLUMB_ASSIGN(const plumb_slice slice, program.quantised_input(in, placement_(PLUMB_OP_MATMUL, op, layer), in_name, layer));
-    (void)slice;
+    PLUMB_TRY(program.quantised_input(in, placement_(PLUMB_OP_MATMUL, op, layer), in_name, layer));
   }
   return {};
 }

@@ -120,6 +120,16 @@ Result<Rope> parse_rope(const Json& json, const std::string& where, uint32_t hea
   if (!(rope.base > 1) || !(rope.factor > 0)) {
     return Error{PLUMB_CORRUPT, where + ": base must be above 1 and scaling.factor above 0"};
   }
+  const bool needs_original = rope.scaling == Rope::Scaling::llama3 || rope.scaling == Rope::Scaling::yarn;
+  if (needs_original && rope.original_context == 0) {
+    return Error{PLUMB_CORRUPT, where + ".scaling.original_context: expected at least 1"};
+  }
+  if (!(rope.low_freq_factor > 0) || !(rope.high_freq_factor > rope.low_freq_factor)) {
+    return Error{PLUMB_CORRUPT, where + ".scaling: expected 0 < low_freq_factor < high_freq_factor"};
+  }
+  if (!(rope.beta_slow > 0) || !(rope.beta_fast > rope.beta_slow)) {
+    return Error{PLUMB_CORRUPT, where + ".scaling: expected 0 < beta_slow < beta_fast"};
+  }
   return rope;
 }
 
@@ -160,9 +170,9 @@ Result<HyperParameters> HyperParameters::parse(std::string_view text) {
   const Json* rope = reader.find("rope", true);
   if (reader.error()) return *reader.error();
 
-  // Products of these stay far below 2^63, and no honest model comes near the limits.
+  // No honest model comes near the limits; below them a row's width fits in 32 bits and every product in 63.
   if (hp.n_layers > 4096 || hp.d_model > (1u << 20) || hp.d_ff > (1u << 24) || hp.n_vocab > (1u << 26) ||
-      hp.n_heads > 65536 || hp.head_width > 65536) {
+      uint64_t{hp.n_heads} * hp.head_width > (1u << 24)) {
     return Error{PLUMB_UNSUPPORTED, "hyper-parameters: a dimension is beyond what a model of this kind can have"};
   }
   if (hp.n_heads % hp.n_heads_kv != 0) {

@@ -7,7 +7,7 @@ namespace {
 
 // Up to so many values, one thread is done sooner than a barrier: about a microsecond of elementwise work.
 constexpr uint64_t kValuesForOneThread = 8192;
-constexpr uint64_t kHeavy = uint64_t{1} << 40;
+constexpr uint64_t kHeavy = kValuesForOneThread + 1;  // already with one row
 
 // Values that one row of an op touches.
 uint64_t values_per_row(const plumb_op& op) {
@@ -65,10 +65,6 @@ Result<void> Values::write_all(ValueId value, uint64_t offset_bytes, const void*
     PLUMB_TRY(backends_[backend]->write(slice, data, bytes));
   }
   return {};
-}
-
-Result<void> Values::write_all(ValueId value, const void* data, uint64_t bytes) {
-  return write_all(value, 0, data, bytes);
 }
 
 void Values::wrote(ValueId value, BackendId backend) {

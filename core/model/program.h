@@ -35,8 +35,7 @@ class Values {
   Result<plumb_slice> slice(ValueId value, BackendId backend);
   /// Memory for the value in the backend's quantised layout.
   Result<plumb_slice> quantised_slice(ValueId value, BackendId backend);
-  /// Writes host data to rows [0, n) of the value on every backend that has memory for it.
-  Result<void> write_all(ValueId value, const void* data, uint64_t bytes);
+  /// Writes host data behind the first offset_bytes of the value on every backend that has memory for it.
   Result<void> write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes);
 
   // Which backends hold the newest contents; kept while programs are built.
@@ -61,7 +60,7 @@ class Values {
   std::vector<Value> values_;
 };
 
-/// Where the time of a step went, and how often the host had to copy between backends.
+/// How often the host had to copy a value from one backend to another.
 struct ProgramCounters {
   uint64_t n_copies = 0;
   uint64_t copied_bytes = 0;
@@ -89,8 +88,6 @@ class Program {
   size_t n_ops() const { return ops_.size(); }
   plumb_op& op(size_t index) { return ops_[index]; }
   const std::string& name(size_t index) const { return info_[index].name; }
-  BackendId backend(size_t index) const { return info_[index].backend; }
-  int32_t layer(size_t index) const { return info_[index].layer; }
 
   /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before run.
   Result<void> plan();
@@ -112,7 +109,7 @@ class Program {
     uint32_t n_ops = 0;
     BackendId backend = 0;
     uint64_t set = 0;
-    uint64_t values_per_row = 0;  // that its ops touch; kHeavy: a matrix product or attention
+    uint64_t values_per_row = 0;  // that its ops touch; more than one thread's worth: a matrix product or attention
     // a copy
     ValueId value = 0;
     BackendId from = 0;

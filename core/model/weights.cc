@@ -29,14 +29,10 @@ Result<uint32_t> Weights::need(const std::string& tensor, Backend& backend, uint
                                     dims_text(dims.data(), dims.size()) + ", found " +
                                     dims_text(found.dims, std::min<size_t>(found.rank, 4))};
   }
-  for (uint32_t index = 0; index < needs_.size(); ++index) {
-    if (needs_[index].entry == entry && needs_[index].backend == &backend) {
-      needs_[index].uses |= use;
-      return index;
-    }
-  }
-  needs_.push_back({tensor, entry, &backend, use, 0});
-  return static_cast<uint32_t>(needs_.size() - 1);
+  const auto [known, is_new] = need_of_.try_emplace({entry, &backend}, static_cast<uint32_t>(needs_.size()));
+  if (is_new) needs_.push_back({entry, &backend, 0, 0});
+  needs_[known->second].uses |= use;
+  return known->second;
 }
 
 Result<void> Weights::prepare(ThreadPool& pool) {
@@ -61,11 +57,10 @@ Result<void> Weights::prepare(ThreadPool& pool) {
   for (auto& error : errors) {
     if (error) return std::move(*error);
   }
-  for (size_t i = 0; i < needs_.size(); ++i) {
-    const auto still_mapped = [&](size_t j) { return needs_[j].entry == needs_[i].entry && in_place[j]; };
-    bool keep = false;
-    for (size_t j = 0; j < needs_.size() && !keep; ++j) keep = still_mapped(j);
-    if (!keep) file_->done_with(*needs_[i].entry);
+  std::set<const ModelFile::Entry*> read, read_on;
+  for (size_t i = 0; i < needs_.size(); ++i) (in_place[i] ? read_on : read).insert(needs_[i].entry);
+  for (const ModelFile::Entry* entry : read) {
+    if (!read_on.contains(entry)) file_->done_with(*entry);
   }
   return {};
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/thread_pool.h"
@@ -23,7 +25,7 @@ class Weights {
   bool has(const std::string& tensor) const { return file_->find(tensor) != nullptr; }
   plumb_format format(uint32_t need) const { return needs_[need].entry->tensor.format; }
 
-  /// Prepares all needs on the pool's threads; source pages are dropped tensor by tensor.
+  /// Prepares all needs on the pool's threads; then drops the source pages that no backend keeps using.
   Result<void> prepare(ThreadPool& pool);
   plumb_handle handle(uint32_t need) const { return needs_[need].handle; }
 
@@ -34,7 +36,6 @@ class Weights {
 
  private:
   struct Need {
-    std::string tensor;
     const ModelFile::Entry* entry;
     Backend* backend;
     uint32_t uses;
@@ -42,6 +43,7 @@ class Weights {
   };
   const ModelFile* file_;
   std::vector<Need> needs_;
+  std::map<std::pair<const ModelFile::Entry*, const Backend*>, uint32_t> need_of_;
 };
 
 }  // namespace plumbline::model

@@ -1,10 +1,24 @@
 #include "core/pipeline/chat_template.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::pipeline {
+namespace {
+
+// Writing JSON recurses, and messages come from outside.
+constexpr int kContextDepthMax = 128;
+
+bool is_deeper_than(const OrderedJson& json, int depth) {
+  if (!json.is_structured()) return false;
+  return depth == 0 || std::any_of(json.begin(), json.end(), [&](const OrderedJson& inner) {
+           return is_deeper_than(inner, depth - 1);
+         });
+}
+
+}  // namespace
 
 Result<ChatTemplate> ChatTemplate::create(std::string id, const plumb_template_engine& table, const plumb_host* host,
                                           std::string_view source, const std::string& undefined) {
@@ -24,6 +38,10 @@ ChatTemplate::~ChatTemplate() {
 }
 
 Result<std::string> ChatTemplate::render(const OrderedJson& context, int64_t now_unix_s) const {
+  if (is_deeper_than(context, kContextDepthMax)) {
+    return Error{PLUMB_INVALID_ARGUMENT,
+                 "messages: nested deeper than " + std::to_string(kContextDepthMax) + " levels"};
+  }
   const std::string json = context.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   auto request = make_abi<plumb_render_request>();
   request.context_json = to_abi(json);

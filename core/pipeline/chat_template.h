@@ -24,6 +24,7 @@ class ChatTemplate {
 
   const std::string& id() const { return id_; }
   /// context: an object with the template's variables. now_unix_s: what strftime_now sees.
+  /// Fails INVALID_ARGUMENT (a context nested too deep), and as the engine does.
   Result<std::string> render(const OrderedJson& context, int64_t now_unix_s) const;
 
  private:

@@ -1,5 +1,6 @@
 #include "core/pipeline/generation.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/pipeline/stop_matcher.h"
@@ -48,6 +49,18 @@ class TextAssembler {
   std::string whole_;  // characters that are complete
 };
 
+Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& request) {
+  const uint32_t free_rows = decoder.capacity_rows() - decoder.n_past();
+  const uint32_t reserved = std::min(request.reserve_output, request.max_tokens);
+  const uint32_t room = free_rows - std::min(reserved, free_rows);
+  if (request.prompt_ids.size() <= room) return {};
+  return Error{PLUMB_INVALID_ARGUMENT,
+               "the prompt has " + std::to_string(request.prompt_ids.size()) + " ids, but there is room for " +
+                   std::to_string(room) + ": of " + std::to_string(decoder.capacity_rows()) + " rows of context, " +
+                   std::to_string(decoder.n_past()) + " are used and " + std::to_string(reserved) +
+                   " reserved for the answer; shorten the prompt, raise context.length or lower context.reserve_output"};
+}
+
 bool is_cancelled(const GenerationRequest& request) {
   return request.cancel != nullptr && request.cancel->load(std::memory_order_relaxed);
 }
@@ -68,17 +81,18 @@ std::string_view stop_reason_name(StopReason reason) {
 
 Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
                             const GenerationRequest& request) {
+  PLUMB_TRY(check_room(decoder, request));
   Generation generation;
-  generation.ids.reserve(request.max_tokens);
+  generation.ids.reserve(std::min(request.max_tokens, decoder.capacity_rows() - decoder.n_past()));
   TextAssembler assembler(request, &generation.text);
-  const std::vector<uint64_t> control_bits = tokenizer.control_bits();
+  const std::vector<uint64_t> control_bits = tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
 
   const Clock::time_point start = Clock::now();
   PLUMB_ASSIGN(std::span<const float> logits, decoder.forward(request.prompt_ids));
   generation.prefill_s = seconds_since(start);
   const auto finish = [&](StopReason reason) {
     generation.stop_reason = reason;
-    generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
+    if (!generation.ids.empty()) generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
     assembler.finish();
   };
 
@@ -90,6 +104,13 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, cons
     if (generation.ids.size() >= request.max_tokens) {
       finish(StopReason::kMaxTokens);
       return generation;
+    }
+    if (!generation.ids.empty()) {
+      if (decoder.n_past() == decoder.capacity_rows()) {
+        finish(StopReason::kContextFull);
+        return generation;
+      }
+      PLUMB_ASSIGN(logits, decoder.forward({&generation.ids.back(), 1}));
     }
     plumb_sample_context context{};
     context.seed = request.seed;
@@ -121,13 +142,6 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, cons
         finish(StopReason::kStopString);
         return generation;
       }
-    }
-    if (decoder.n_past() == decoder.capacity_rows()) {
-      finish(StopReason::kContextFull);
-      return generation;
-    }
-    if (generation.ids.size() < request.max_tokens) {
-      PLUMB_ASSIGN(logits, decoder.forward({&generation.ids.back(), 1}));
     }
   }
 }

@@ -19,6 +19,8 @@ std::string_view stop_reason_name(StopReason reason);
 
 struct GenerationRequest {
   std::vector<int32_t> prompt_ids;
+  /// Rows of the context that the prompt must leave free; never more than max_tokens are asked for.
+  uint32_t reserve_output = 0;
   uint32_t max_tokens = 128;
   std::vector<std::string> stops;
   uint64_t seed = 0;
@@ -36,11 +38,11 @@ struct Generation {
   StopReason stop_reason = StopReason::kMaxTokens;
   double prefill_s = 0;
   double time_to_first_token_s = 0;
-  double decode_s = 0;  // from the first token to the last
+  double decode_s = 0;  // from the first token to the end; 0 if there was none
 };
 
 /// Runs a generation from the decoder's present state: prompt_ids are appended to what it holds.
-/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt does not fit.
+/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt leaves too little room for the answer.
 Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
                             const GenerationRequest& request);
 

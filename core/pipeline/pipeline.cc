@@ -108,8 +108,7 @@ Result<model::Decoder*> Pipeline::decoder() {
   if (decoder_ != nullptr) return decoder_.get();
   model::DecoderOptions options;
   const config::KernelsConfig& kernels = config_.kernels;
-  PLUMB_ASSIGN(const size_t main_backend, backend_at(kernels.backend));
-  (void)main_backend;
+  PLUMB_TRY(backend_at(kernels.backend));  // the first is the one that runs what no override names
   for (const config::KernelOverride& choice : kernels.overrides) {
     PLUMB_ASSIGN(const size_t backend, backend_at(choice.backend));
     options.overrides.push_back({choice.op, choice.layers.first, choice.layers.last, backend});
@@ -148,6 +147,16 @@ Result<Encoding> Pipeline::encode_prompt(std::string_view prompt) {
   PLUMB_ASSIGN(Encoding encoding, tokens->encode(prompt, special));
   add_bos(tokens->info(), encoding);
   return encoding;
+}
+
+GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) const {
+  GenerationRequest request;
+  request.prompt_ids = std::move(prompt_ids);
+  request.reserve_output = config_.context.reserve_output;
+  request.max_tokens = config_.generation.max_tokens;
+  request.stops = config_.generation.stop;
+  request.seed = config_.sampling.seed;
+  return request;
 }
 
 Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host, uint32_t n_vocab) {

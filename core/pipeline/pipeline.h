@@ -44,6 +44,8 @@ class Pipeline {
   Result<std::string> render(OrderedJson messages, bool add_generation_prompt, int64_t now_unix_s);
   /// The prompt's ids: encoded as the config says, with the beginning-of-sequence token if the model wants one.
   Result<Encoding> encode_prompt(std::string_view prompt);
+  /// What the config says of a generation; the rest is the caller's to fill in.
+  GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
 
  private:
   Pipeline(const config::PipelineConfig& config, Host& host) : config_(config), host_(&host) {}

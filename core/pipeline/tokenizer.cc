@@ -1,5 +1,6 @@
 #include "core/pipeline/tokenizer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "plumb/sdk/abi.h"
@@ -74,9 +75,9 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids) const {
   return text;
 }
 
-std::vector<uint64_t> Tokenizer::control_bits() const {
-  std::vector<uint64_t> bits((info_.n_vocab + 63) / 64, 0);
-  for (uint32_t token = 0; token < info_.n_vocab; ++token) {
+std::vector<uint64_t> Tokenizer::control_bits(uint32_t n_ids) const {
+  std::vector<uint64_t> bits((uint64_t{n_ids} + 63) / 64, 0);
+  for (uint32_t token = 0; token < std::min(n_ids, info_.n_vocab); ++token) {
     if (attributes(static_cast<int32_t>(token)) & PLUMB_TOKEN_CONTROL) bits[token / 64] |= uint64_t{1} << (token % 64);
   }
   return bits;

@@ -66,6 +66,12 @@ def step_math(arguments) -> None:
     math_tables.generate(GOLDEN)
 
 
+def step_rope(arguments) -> None:
+    import rope_golden
+
+    rope_golden.generate(GOLDEN)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -83,6 +89,7 @@ STEPS = {
     "dequant": step_dequant,
     "numerics": step_numerics,
     "math": step_math,
+    "rope": step_rope,
     "check": step_check,
 }
 NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "all")

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "tests/differential/model_harness.h"
+#include "tests/support/model_harness.h"
 #include "tests/support/pulled_model.h"
 
 namespace plumbline::test {

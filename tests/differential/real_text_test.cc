@@ -2,7 +2,7 @@
 // by the reference backend with f32 activations. The oracle is transformers (golden/models/*/greedy.jsonl).
 #include "core/config/load.h"
 #include "core/pipeline/pipeline.h"
-#include "tests/differential/model_harness.h"
+#include "tests/support/model_harness.h"
 #include "tests/support/pulled_model.h"
 
 namespace plumbline::test {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "tests/differential/model_harness.h"
+#include "tests/support/model_harness.h"
 
 namespace plumbline::test {
 namespace {

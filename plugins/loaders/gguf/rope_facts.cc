@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "plumb/sdk/math.h"
+
 namespace plumbline::loaders::gguf {
 namespace {
 
@@ -41,7 +43,7 @@ Result<json> yarn(const Facts& facts, double factor, uint64_t n_context_train) {
               {"original_context", original},
               {"beta_fast", beta_fast},
               {"beta_slow", beta_slow},
-              {"attention_factor", attention * (factor > 1 ? 0.1 * std::log(factor) + 1 : 1)}};
+              {"attention_factor", attention * (factor > 1 ? 0.1 * math::log(factor) + 1 : 1)}};
 }
 
 Result<json> scaling(const Facts& facts, uint64_t n_rotated, uint64_t n_context_train) {

@@ -68,7 +68,7 @@ class [[nodiscard]] Result<void> {
 #define PLUMB_CONCAT_(a, b) a##b
 #define PLUMB_CONCAT(a, b) PLUMB_CONCAT_(a, b)
 
-/// PLUMB_TRY(expr): returns the error of a Result<void> expression to the caller.
+/// PLUMB_TRY(expr): returns the error of a Result, whose value is not needed, to the caller.
 #define PLUMB_TRY(expr)                                    \
   do {                                                     \
     auto plumb_try_result = (expr);                        \

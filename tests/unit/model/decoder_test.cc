@@ -1,0 +1,109 @@
+// The decoder's state: what forward adds, truncate takes back and a failure leaves alone. Oracle: the same ids from an
+// empty cache, bit for bit.
+#include "core/model/decoder.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/support/model_harness.h"
+
+namespace plumbline::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kModel = golden_folder("tiny-llama") + "/model.gguf";
+const std::vector<int32_t> kIds = {1, 5, 9, 2, 7, 3, 11, 4, 8, 6};
+
+std::unique_ptr<Runner> small_runner(uint32_t context_rows = 16) {
+  return Runner::create(kModel, {.backend = "plumb.cpu.scalar", .context_rows = context_rows});
+}
+
+TEST(Decoder, GoesOnBehindATruncationAsIfTheRestHadNeverBeen) {
+  const auto runner = small_runner();
+  ASSERT_NE(runner, nullptr);
+  const std::vector<float> expected = runner->last_logits(kIds);
+  model::Decoder& decoder = runner->decoder();
+  ASSERT_TRUE(decoder.truncate(0));
+  std::vector<int32_t> other(kIds.begin(), kIds.begin() + 4);
+  other.insert(other.end(), {12, 13, 14, 15, 16});
+  ASSERT_TRUE(decoder.forward(other));
+  ASSERT_TRUE(decoder.truncate(4));
+  EXPECT_EQ(decoder.n_past(), 4u);
+  const auto row = decoder.forward(std::span(kIds).subspan(4));
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_TRUE(same_bits(*row, expected));
+  EXPECT_EQ(decoder.n_past(), kIds.size());
+}
+
+TEST(Decoder, RefusesIdsAndKeepsWhatItHeld) {
+  const auto runner = small_runner();
+  ASSERT_NE(runner, nullptr);
+  const std::vector<float> expected = runner->last_logits(kIds);
+  model::Decoder& decoder = runner->decoder();
+  ASSERT_TRUE(decoder.truncate(0));
+  ASSERT_TRUE(decoder.forward(std::span(kIds).first(4)));
+
+  const auto n_vocab = static_cast<int32_t>(decoder.hyper_parameters().n_vocab);
+  struct {
+    std::vector<int32_t> ids;
+    std::string message;
+  } const refusals[] = {
+      {{}, "no ids"},
+      {{1, -1}, "id -1 at index 1 is outside the vocabulary"},
+      {{n_vocab}, "id " + std::to_string(n_vocab) + " at index 0 is outside the vocabulary"},
+      {std::vector<int32_t>(13, 1), "the context is full: 4 of 16 rows are used and 13 more were asked for"},
+  };
+  for (const auto& refusal : refusals) {
+    const auto row = decoder.forward(refusal.ids);
+    ASSERT_FALSE(row);
+    EXPECT_EQ(row.error().code, PLUMB_INVALID_ARGUMENT);
+    EXPECT_THAT(row.error().message, HasSubstr(refusal.message));
+    EXPECT_EQ(decoder.n_past(), 4u);
+  }
+  EXPECT_FALSE(decoder.truncate(5));
+  const auto row = decoder.forward(std::span(kIds).subspan(4));
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_TRUE(same_bits(*row, expected));
+}
+
+TEST(Decoder, FillsItsContextToTheLastRow) {
+  const auto runner = small_runner(static_cast<uint32_t>(kIds.size()));
+  ASSERT_NE(runner, nullptr);
+  EXPECT_EQ(runner->decoder().capacity_rows(), kIds.size());
+  EXPECT_FALSE(runner->last_logits(kIds).empty());
+  const auto more = runner->decoder().forward(std::span(kIds).first(1));
+  ASSERT_FALSE(more);
+  EXPECT_THAT(more.error().message, HasSubstr("the context is full"));
+}
+
+TEST(Decoder, CopiesBetweenBackendsAndCountsIt) {
+  const auto alone = small_runner();
+  const auto mixed = Runner::create(kModel, {.backend = "plumb.cpu.scalar",
+                                             .context_rows = 16,
+                                             .overrides = {{"ffn_act", "plumb.reference"}}});
+  ASSERT_NE(alone, nullptr);
+  ASSERT_NE(mixed, nullptr);
+  const std::vector<float> expected = alone->last_logits(kIds);
+  const std::vector<float> ours = mixed->last_logits(kIds);
+  EXPECT_EQ(alone->decoder().counters().n_copies, 0u);
+  // In: gate and up; out: the product. For each layer of one pass.
+  const auto& hp = mixed->decoder().hyper_parameters();
+  EXPECT_EQ(mixed->decoder().counters().n_copies, 3u * hp.n_layers);
+  EXPECT_EQ(mixed->decoder().counters().copied_bytes, uint64_t{3} * hp.n_layers * kIds.size() * hp.d_ff * 4);
+  // The reference's SiLU is exact to f64, the canonical one to a few ULP.
+  ASSERT_EQ(ours.size(), expected.size());
+  for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], expected[i], 1e-4f);
+}
+
+TEST(Decoder, NamesEveryOpOnce) {
+  const auto runner = small_runner();
+  ASSERT_NE(runner, nullptr);
+  std::vector<std::string> names = runner->decoder().op_names();
+  EXPECT_EQ(names.front(), "embed");
+  EXPECT_EQ(names.back(), "output");
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+}  // namespace plumbline::test
