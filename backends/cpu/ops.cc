@@ -5,7 +5,7 @@
 #include <climits>
 #include <cmath>
 
-#include "op_args.h"
+#include "cpu_op_args.h"
 
 namespace plumbline::cpu {
 namespace {

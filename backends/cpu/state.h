@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <mutex>
 
-#include "handle_table.h"
 #include "kernels/kernels.h"
 #include "memory.h"
 #include "plumb/ext/kernels.h"
+#include "plumb/sdk/kernels/handle_table.h"
 
 namespace plumbline::cpu {
 

@@ -5,6 +5,11 @@
 #include "naive_ops.h"
 
 namespace plumbline::reference {
+namespace {
+
+constexpr uint64_t kPositions = uint64_t{1} << 31;  // any but negative ones
+
+}  // namespace
 
 /// Writes T rows of k and v f32[T,K,C] behind first_row. All of it is part 0's: the cache has one
 /// writer.
@@ -17,7 +22,7 @@ plumb_status kv_append(const OpCall& call) {
   const uint64_t row_floats = cache->row_floats();
   const float* k = args.elements<const float>("k", op.k, {T, row_floats});
   const float* v = args.elements<const float>("v", op.v, {T, row_floats});
-  const int32_t* positions = args.positions(op.positions, T);
+  const int32_t* positions = args.numbers("positions", op.positions, kPositions);
   if (args.failed()) return args.status();
   if (call.part != 0) return PLUMB_OK;
 
@@ -67,7 +72,7 @@ plumb_status attend(const OpCall& call) {
   const uint64_t K = cache->n_heads, C = cache->head_width;
   const float* q = args.elements<const float>("q", op.q, {T, H, C});
   float* out = args.elements<float>("out", op.out, {T, H, C});
-  const int32_t* positions = args.positions(op.positions, T);
+  const int32_t* positions = args.numbers("positions", op.positions, kPositions);
   args.require(S > 0 && S <= cache->n_rows,
                "n_rows_kv: expected 1 to the rows that the cache holds");
   args.require(H % K == 0, "n_heads: expected a multiple of the cache's heads");

@@ -6,7 +6,7 @@
 // on the number of parts.
 #pragma once
 
-#include "op_args.h"
+#include "reference_op_args.h"
 
 namespace plumbline::reference {
 

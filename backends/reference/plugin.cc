@@ -2,11 +2,11 @@
 #include <cstring>
 #include <string_view>
 
-#include "execute.h"
 #include "naive_ops.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
 #include "plumb/sdk/entry.h"
+#include "reference_execute.h"
 
 namespace plumbline::reference {
 namespace {
@@ -53,7 +53,7 @@ plumb_status alloc(void* self, uint64_t bytes, uint32_t flags, plumb_handle* buf
                    flags);
     }
     *buffer = state_of(self).buffers.add(std::make_unique<Buffer>(bytes));
-    return PLUMB_OK;
+    return *buffer != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "alloc: too many buffers");
   });
 }
 
@@ -148,7 +148,7 @@ plumb_status create_worker(void* self, uint32_t index, plumb_handle* worker, plu
     made->floats.resize(state.planned_floats);
     made->doubles.resize(state.planned_doubles);
     *worker = state.workers.add(std::move(made));
-    return PLUMB_OK;
+    return *worker != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "worker: too many");
   });
 }
 

@@ -159,7 +159,7 @@ plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
     prepared.data = tensor->data.data;
   }
   *weight = state.weights.add(std::make_unique<Weight>(prepared));
-  return PLUMB_OK;
+  return *weight != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "prepare: too many weights");
 }
 
 KvCache::KvCache(const plumb_kv_shape& shape)
@@ -185,7 +185,7 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
                  shape->capacity_rows, shape->n_heads_kv, shape->head_width);
   }
   *kv = state.caches.add(std::make_unique<KvCache>(*shape));
-  return PLUMB_OK;
+  return *kv != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "kv: too many caches");
 }
 
 plumb_status kv_truncate(State& state, plumb_handle kv, uint32_t n_rows, plumb_error* error) {

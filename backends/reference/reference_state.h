@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "handle_table.h"
 #include "plumb/ext/kernels.h"
+#include "plumb/sdk/kernels/handle_table.h"
 
 namespace plumbline::reference {
 

@@ -28,9 +28,9 @@ PLUMB_INLINE quads codes(const uint8_t* planes, int group) {
   }
 }
 
-/// The scales of a block of 16 rows, for each way that scales lie. d: the factor of the whole block,
-/// sc included where it has one; m: the minimum, which kSuperMin takes off and kMinimum adds, and
-/// dmin for kHalvesMin.
+/// The scales of a block of 16 rows, for each way that scales lie. d: the factor of the whole
+/// block, sc included where it has one; m: the minimum, which kSuperMin takes off and kMinimum
+/// adds, and dmin for kHalvesMin.
 template <Scales>
 struct BlockScales {
   f32x16 d;

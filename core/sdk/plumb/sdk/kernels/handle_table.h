@@ -9,7 +9,7 @@
 
 #include "plumb/base.h"
 
-namespace plumbline::cpu {
+namespace plumbline {
 
 /// Owns objects of one kind. A handle is kind (8 bits), generation (24), slot + 1 (32): one of
 /// another kind, of a removed object or out of thin air finds nothing. Slots never move, so find
@@ -92,4 +92,4 @@ class HandleTable {
   std::array<std::atomic<Chunk*>, kChunks> chunks_{};
 };
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline

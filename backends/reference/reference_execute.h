@@ -1,4 +1,4 @@
-// execute.h: from an op record to the function that does it.
+// reference_execute.h: from an op record to the function that does it.
 #pragma once
 
 #include "reference_state.h"
