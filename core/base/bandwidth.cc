@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t kBytes = uint64_t{512} << 20;
 constexpr int kPasses = 4;
 
-// Sixteen independent sums over 128-byte strides: enough loads in flight for one core's share of the memory bus.
+// Sixteen independent sums over 128-byte strides: enough loads in flight for one core's share of
+// the memory bus.
 uint64_t sum(const uint64_t* words, uint64_t n) {
   uint64_t partial[16] = {};
   for (uint64_t i = 0; i + 16 <= n; i += 16) {

@@ -12,7 +12,9 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kAlignment = 64;
 static_assert(std::endian::native == std::endian::little);
 
-Error bad(const std::string& what) { return {PLUMB_CORRUPT, "npy: " + what}; }
+Error bad(const std::string& what) {
+  return {PLUMB_CORRUPT, "npy: " + what};
+}
 
 // The text behind 'key': in the header's Python dictionary.
 std::string_view value_of(std::string_view header, std::string_view key) {
@@ -32,7 +34,8 @@ Result<std::vector<uint64_t>> parse_shape(std::string_view text) {
     if (text.starts_with(')')) return shape;
     uint64_t dim = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), dim);
-    if (code != std::errc() || shape.size() == 8) return bad("shape: expected at most 8 whole numbers");
+    if (code != std::errc() || shape.size() == 8)
+      return bad("shape: expected at most 8 whole numbers");
     shape.push_back(dim);
     text.remove_prefix(static_cast<size_t>(end - text.data()));
   }
@@ -62,18 +65,23 @@ std::string npy_bytes(std::span<const uint64_t> shape, std::span<const float> va
 }
 
 Result<NpyArray> parse_npy(std::string_view file) {
-  if (!file.starts_with(kMagic) || file.size() < 10) return bad("no NumPy file: the magic bytes are missing");
-  const auto byte = [&](size_t at) { return static_cast<size_t>(static_cast<unsigned char>(file[at])); };
+  if (!file.starts_with(kMagic) || file.size() < 10)
+    return bad("no NumPy file: the magic bytes are missing");
+  const auto byte = [&](size_t at) {
+    return static_cast<size_t>(static_cast<unsigned char>(file[at]));
+  };
   const size_t version = byte(6);
   if (version < 1 || version > 2 || (version == 2 && file.size() < 12)) {
     return bad("version " + std::to_string(version) + " is not supported, expected 1 or 2");
   }
   const size_t start = version == 1 ? 10 : 12;
-  const size_t length = byte(8) | byte(9) << 8 | (version == 2 ? byte(10) << 16 | byte(11) << 24 : 0);
+  const size_t length =
+      byte(8) | byte(9) << 8 | (version == 2 ? byte(10) << 16 | byte(11) << 24 : 0);
   if (length > file.size() - start) return bad("the header is longer than the file");
   const std::string_view header = file.substr(start, length);
   if (!value_of(header, "descr").starts_with("'<f4'")) return bad("expected values of type '<f4'");
-  if (!value_of(header, "fortran_order").starts_with("False")) return bad("expected row-major order");
+  if (!value_of(header, "fortran_order").starts_with("False"))
+    return bad("expected row-major order");
   NpyArray array;
   PLUMB_ASSIGN(array.shape, parse_shape(value_of(header, "shape")));
   const uint64_t present = (file.size() - start - length) / 4;

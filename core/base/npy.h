@@ -20,8 +20,8 @@ struct NpyArray {
 /// The whole file of an f32 array.
 std::string npy_bytes(std::span<const uint64_t> shape, std::span<const float> values);
 
-/// Fails CORRUPT: no .npy file, another type than '<f4', Fortran order, more than 8 dimensions, or fewer bytes than
-/// the shape asks for.
+/// Fails CORRUPT: no .npy file, another type than '<f4', Fortran order, more than 8 dimensions, or
+/// fewer bytes than the shape asks for.
 Result<NpyArray> parse_npy(std::string_view file);
 
 }  // namespace plumbline

@@ -1,4 +1,5 @@
-// tap.h: what an observer sees between two groups of ops. The model declares it; traces and diffs implement it.
+// tap.h: what an observer sees between two groups of ops. The model declares it; traces and diffs
+// implement it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +10,11 @@ namespace plumbline {
 
 /// The output of one op of one step.
 struct Tap {
-  std::string_view op;      // "3.attn_q_rope"
-  int32_t layer;            // -1: outside the layers
+  std::string_view op;  // "3.attn_q_rope"
+  int32_t layer;  // -1: outside the layers
   uint32_t first_position;  // of the first row
-  uint32_t n_rows;          // T
-  uint32_t width;           // values in a row
+  uint32_t n_rows;  // T
+  uint32_t width;  // values in a row
 };
 
 class TapSink {

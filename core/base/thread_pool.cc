@@ -8,8 +8,8 @@
 namespace plumbline {
 namespace {
 
-// About 50 us of spinning before a thread sleeps or yields: longer than the gaps between the ops of a token, far
-// shorter than the gap between two generations.
+// About 50 us of spinning before a thread sleeps or yields: longer than the gaps between the ops of
+// a token, far shorter than the gap between two generations.
 constexpr int kSpins = 2000;
 
 }  // namespace
@@ -60,7 +60,8 @@ uint64_t ThreadPool::wait_for_job(uint64_t seen) {
     os::relax();
   }
   std::unique_lock lock(mutex_);
-  // Counted before job_ is read again, so that run_raw sees either the new count or a waiter that saw the job.
+  // Counted before job_ is read again, so that run_raw sees either the new count or a waiter that
+  // saw the job.
   n_asleep_.fetch_add(1);
   wake_.wait(lock, [&] { return job_.load() != seen || stop_.load(); });
   n_asleep_.fetch_sub(1);
@@ -79,6 +80,8 @@ void ThreadPool::work(uint32_t part) {
   }
 }
 
-uint32_t default_thread_count() { return std::max(1u, os::n_processors()); }
+uint32_t default_thread_count() {
+  return std::max(1u, os::n_processors());
+}
 
 }  // namespace plumbline

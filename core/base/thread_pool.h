@@ -12,8 +12,8 @@
 namespace plumbline {
 
 /// A fixed set of threads that run the parts of one job at a time; the caller is thread 0.
-/// Workers spin for a moment between jobs, since the ops of one token follow each other within microseconds,
-/// and then sleep. Each worker starts with the default floating-point state.
+/// Workers spin for a moment between jobs, since the ops of one token follow each other within
+/// microseconds, and then sleep. Each worker starts with the default floating-point state.
 class ThreadPool {
  public:
   /// n_threads >= 1, the caller included.
@@ -24,8 +24,8 @@ class ThreadPool {
 
   uint32_t n_threads() const { return static_cast<uint32_t>(workers_.size()) + 1; }
 
-  /// Calls job(part) for every part in [0, n_threads), each on its own thread, and returns when all are done.
-  /// Allocates nothing. The job must not throw. [one-at-a-time]
+  /// Calls job(part) for every part in [0, n_threads), each on its own thread, and returns when all
+  /// are done. Allocates nothing. The job must not throw. [one-at-a-time]
   template <typename Job>
   void run(Job&& job) {
     using Function = std::remove_reference_t<Job>;
@@ -41,7 +41,7 @@ class ThreadPool {
 
   RawJob function_ = nullptr;
   void* context_ = nullptr;
-  std::atomic<uint64_t> job_{0};        // number of the newest job
+  std::atomic<uint64_t> job_{0};  // number of the newest job
   std::atomic<uint32_t> n_running_{0};  // workers that have not finished the newest job
   std::atomic<uint32_t> n_asleep_{0};
   std::atomic<bool> stop_{false};

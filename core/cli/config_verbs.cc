@@ -20,17 +20,20 @@ void add_config(CLI::App& app, int& exit) {
   CLI::App* verb = app.add_subcommand("config", "Show or check a pipeline config");
   verb->require_subcommand(1);
 
-  CLI::App* show = verb->add_subcommand("show", "The fully resolved config, with the origin of every value");
+  CLI::App* show =
+      verb->add_subcommand("show", "The fully resolved config, with the origin of every value");
   options->pipeline.add_to(*show);
   show->add_flag("--json", options->json, "As JSON");
   show->footer("Example:\n  plumb config show gemma3 --set kernels.threads=1");
   show->callback([options, &exit] {
     Session session(options->pipeline);
-    print(options->json ? config::show_json(session.config()) + "\n" : config::show_yaml(session.config()));
+    print(options->json ? config::show_json(session.config()) + "\n"
+                        : config::show_yaml(session.config()));
     exit = kDone;
   });
 
-  CLI::App* check = verb->add_subcommand("check", "Say what is wrong in a config, with file, line and column");
+  CLI::App* check =
+      verb->add_subcommand("check", "Say what is wrong in a config, with file, line and column");
   options->pipeline.add_to(*check);
   check->footer("Example:\n  plumb config check my.yaml");
   check->callback([options, &exit] {
@@ -40,7 +43,8 @@ void add_config(CLI::App& app, int& exit) {
     exit = kDone;
   });
 
-  CLI::App* schema = verb->add_subcommand("schema", "The JSON Schema of pipeline configs, for editors");
+  CLI::App* schema =
+      verb->add_subcommand("schema", "The JSON Schema of pipeline configs, for editors");
   schema->footer("Example:\n  plumb config schema > pipeline.schema.json");
   schema->callback([&exit] {
     print(config::json_schema());

@@ -14,8 +14,10 @@ int main(int argc, char** argv) {
       "  plumb run -p \"Where is Paris?\"\n"
       "  plumb run qwen2.5-coder -p \"Write a loop in C\" --set generation.max_tokens=64\n"
       "  plumb plugins list\n"
-      "Each verb explains itself: plumb run --help. Data goes to stdout, everything else to stderr.\n"
-      "Exit codes: 0 done, 1 a difference or a failed check, 2 usage or config, 3 nothing was compared or tested,\n"
+      "Each verb explains itself: plumb run --help. Data goes to stdout, everything else to "
+      "stderr.\n"
+      "Exit codes: 0 done, 1 a difference or a failed check, 2 usage or config, 3 nothing was "
+      "compared or tested,\n"
       "4 a model or data file, 5 a plugin, 130 cancelled.");
   int exit = kDone;
   add_run(app, exit);

@@ -23,7 +23,9 @@ struct ModelOptions {
   bool json = false;
 };
 
-ModelStore store() { return ModelStore(value_or_stop(default_model_folder(), kModelFile)); }
+ModelStore store() {
+  return ModelStore(value_or_stop(default_model_folder(), kModelFile));
+}
 
 // The recipe of a name in the first catalogue that has it.
 ModelRecipe recipe_of(Host& host, const std::string& name) {
@@ -39,10 +41,14 @@ ModelRecipe recipe_of(Host& host, const std::string& name) {
 
 std::string_view step_name(PullProgress::Step step) {
   switch (step) {
-    case PullProgress::Step::kWaiting: return "waiting for another pull of";
-    case PullProgress::Step::kDownloading: return "downloading";
-    case PullProgress::Step::kUnpacking: return "unpacking";
-    case PullProgress::Step::kChecking: return "checking";
+    case PullProgress::Step::kWaiting:
+      return "waiting for another pull of";
+    case PullProgress::Step::kDownloading:
+      return "downloading";
+    case PullProgress::Step::kUnpacking:
+      return "unpacking";
+    case PullProgress::Step::kChecking:
+      return "checking";
   }
   return "";
 }
@@ -51,15 +57,16 @@ std::string_view step_name(PullProgress::Step step) {
 class ProgressLine {
  public:
   void operator()(const PullProgress& progress) {
-    const std::string what = std::string(step_name(progress.step)) + " " + std::string(progress.what);
+    const std::string what =
+        std::string(step_name(progress.step)) + " " + std::string(progress.what);
     const Clock::time_point now = Clock::now();
     if (what == what_ && now - shown_ < std::chrono::seconds(1)) return;
     what_ = what;
     shown_ = now;
     char line[300];
     if (progress.total_bytes > 0) {
-      std::snprintf(line, sizeof line, "%s: %.0f of %.0f MB", what.c_str(), progress.done_bytes / 1e6,
-                    progress.total_bytes / 1e6);
+      std::snprintf(line, sizeof line, "%s: %.0f of %.0f MB", what.c_str(),
+                    progress.done_bytes / 1e6, progress.total_bytes / 1e6);
     } else {
       std::snprintf(line, sizeof line, "%s: %.0f MB", what.c_str(), progress.done_bytes / 1e6);
     }
@@ -79,14 +86,18 @@ int list(const ModelOptions& options) {
     for (const ModelRecipe& recipe : value_or_stop(all_recipes(*source.table), kPlugin)) {
       const std::optional<std::string> path = models.find(recipe);
       if (options.json) {
-        rows.push_back({{"name", recipe.name}, {"bytes", recipe.bytes}, {"sha256", recipe.sha256},
-                        {"source", source.id}, {"license", recipe.license}, {"description", recipe.description},
+        rows.push_back({{"name", recipe.name},
+                        {"bytes", recipe.bytes},
+                        {"sha256", recipe.sha256},
+                        {"source", source.id},
+                        {"license", recipe.license},
+                        {"description", recipe.description},
                         {"path", path ? OrderedJson(*path) : OrderedJson()}});
         continue;
       }
       char line[400];
-      std::snprintf(line, sizeof line, "%-20s %4.0f MB  %-8s  %s\n", recipe.name.c_str(), recipe.bytes / 1e6,
-                    path ? "here" : "to pull", recipe.description.c_str());
+      std::snprintf(line, sizeof line, "%-20s %4.0f MB  %-8s  %s\n", recipe.name.c_str(),
+                    recipe.bytes / 1e6, path ? "here" : "to pull", recipe.description.c_str());
       print(line);
     }
   }
@@ -117,7 +128,9 @@ int inspect(const ModelOptions& options) {
   if (!std::filesystem::exists(path, ignored)) {
     const ModelRecipe recipe = recipe_of(host, options.name);
     const std::optional<std::string> found = store().find(recipe);
-    if (!found) stop(kModelFile, {PLUMB_NOT_FOUND, options.name + " is not here yet: plumb model pull " + options.name});
+    if (!found)
+      stop(kModelFile,
+           {PLUMB_NOT_FOUND, options.name + " is not here yet: plumb model pull " + options.name});
     path = *found;
   }
   config::PipelineConfig config;
@@ -127,16 +140,21 @@ int inspect(const ModelOptions& options) {
 
   OrderedJson json{{"path", path}, {"loader", opened->loader_id()}};
   const auto hyper = file.hyper_parameters_json();
-  json["hyper_parameters"] = hyper ? OrderedJson::parse(*hyper, nullptr, false) : OrderedJson(hyper.error().message);
+  json["hyper_parameters"] =
+      hyper ? OrderedJson::parse(*hyper, nullptr, false) : OrderedJson(hyper.error().message);
   std::vector<const model::ModelFile::Entry*> entries;
   for (const auto& [name, entry] : file.tensors()) entries.push_back(&entry);
-  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->index < b->index; });
+  std::sort(entries.begin(), entries.end(),
+            [](const auto* a, const auto* b) { return a->index < b->index; });
   OrderedJson tensors = OrderedJson::array();
   for (const auto* entry : entries) {
     OrderedJson dims = OrderedJson::array();
-    for (uint32_t i = 0; i < entry->tensor.rank && i < 4; ++i) dims.push_back(entry->tensor.dims[i]);
-    tensors.push_back({{"name", to_string(entry->tensor.name)}, {"format", format_name(entry->tensor.format)},
-                       {"dims", dims}, {"bytes", entry->tensor.data.bytes}});
+    for (uint32_t i = 0; i < entry->tensor.rank && i < 4; ++i)
+      dims.push_back(entry->tensor.dims[i]);
+    tensors.push_back({{"name", to_string(entry->tensor.name)},
+                       {"format", format_name(entry->tensor.format)},
+                       {"dims", dims},
+                       {"bytes", entry->tensor.data.bytes}});
   }
   if (options.json) {
     json["tensors"] = tensors;
@@ -146,7 +164,8 @@ int inspect(const ModelOptions& options) {
   print_json(json);
   for (const OrderedJson& tensor : tensors) {
     char line[300];
-    std::snprintf(line, sizeof line, "%-40s %-5s %-18s %12llu bytes\n", tensor["name"].get<std::string>().c_str(),
+    std::snprintf(line, sizeof line, "%-40s %-5s %-18s %12llu bytes\n",
+                  tensor["name"].get<std::string>().c_str(),
                   tensor["format"].get<std::string>().c_str(), tensor["dims"].dump().c_str(),
                   static_cast<unsigned long long>(tensor["bytes"].get<uint64_t>()));
     print(line);
@@ -160,12 +179,14 @@ std::string resolve_model(const config::ModelSource& source, Host& host) {
   if (!source.package.empty()) {
     const ModelRecipe recipe = recipe_of(host, source.package);
     if (const std::optional<std::string> path = store().find(recipe)) return *path;
-    stop(kModelFile, {PLUMB_NOT_FOUND, "model " + source.package + " is not here yet: plumb model pull " + source.package});
+    stop(kModelFile, {PLUMB_NOT_FOUND, "model " + source.package +
+                                           " is not here yet: plumb model pull " + source.package});
   }
   if (!source.sha256.empty()) {
     const std::string found = value_or_stop(sha256_of_file(source.path), kModelFile);
     if (found != source.sha256) {
-      stop(kModelFile, {PLUMB_CORRUPT, source.path + ": sha256 is " + found + ", the config expects " + source.sha256});
+      stop(kModelFile, {PLUMB_CORRUPT, source.path + ": sha256 is " + found +
+                                           ", the config expects " + source.sha256});
     }
   }
   return source.path;
@@ -178,17 +199,20 @@ void add_model(CLI::App& app, int& exit) {
   const auto add = [&](const char* name, const char* doc, auto body, bool has_name) {
     CLI::App* sub = verb->add_subcommand(name, doc);
     if (has_name) sub->add_option("MODEL", options->name, "A model's name")->required();
-    sub->add_option("--plugin-path", options->paths, "A library or folder to search first; may be repeated")
+    sub->add_option("--plugin-path", options->paths,
+                    "A library or folder to search first; may be repeated")
         ->allow_extra_args(false);
     sub->add_flag("--json", options->json, "As JSON");
     sub->callback([options, &exit, body] { exit = body(*options); });
     return sub;
   };
-  add("list", "Models that can be pulled, and which are here", list, false)->footer("Example:\n  plumb model list");
+  add("list", "Models that can be pulled, and which are here", list, false)
+      ->footer("Example:\n  plumb model list");
   add("pull", "Download a model and check it; prints its path", pull, true)
       ->footer("Example:\n  plumb model pull smollm2-135m");
   add("inspect", "Hyper-parameters and tensors of a model (a name, or a file)", inspect, true)
-      ->footer("Example:\n  plumb model inspect gemma3-270m\n  plumb model inspect model.gguf --json");
+      ->footer(
+          "Example:\n  plumb model inspect gemma3-270m\n  plumb model inspect model.gguf --json");
 }
 
 }  // namespace plumbline::cli

@@ -15,7 +15,7 @@ namespace {
 
 using pipeline::OrderedJson;
 
-// ---- logits ------------------------------------------------------------------------------------------
+// ---- logits
 
 struct LogitsOptions {
   PipelineOptions pipeline;
@@ -35,7 +35,8 @@ std::vector<int32_t> parse_ids(const std::string& text) {
     int32_t id = 0;
     const auto [next, code] = std::from_chars(at, end, id);
     if (code != std::errc() || (next != end && *next != ',')) {
-      stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--ids: expected whole numbers between commas, found \"" + text + "\""});
+      stop(kUsage, {PLUMB_INVALID_ARGUMENT,
+                    "--ids: expected whole numbers between commas, found \"" + text + "\""});
     }
     ids.push_back(id);
     at = next == end ? end : next + 1;
@@ -43,7 +44,8 @@ std::vector<int32_t> parse_ids(const std::string& text) {
   return ids;
 }
 
-OrderedJson top_logits(std::span<const float> logits, uint32_t n, const pipeline::Tokenizer* tokenizer) {
+OrderedJson top_logits(std::span<const float> logits, uint32_t n,
+                       const pipeline::Tokenizer* tokenizer) {
   std::vector<int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
   const size_t kept = std::min<size_t>(n, order.size());
@@ -52,10 +54,11 @@ OrderedJson top_logits(std::span<const float> logits, uint32_t n, const pipeline
     const float value = logits[static_cast<size_t>(id)];
     return std::isnan(value) ? -INFINITY : value;
   };
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(), [&](int32_t a, int32_t b) {
-    const float la = value_of(a), lb = value_of(b);
-    return la != lb ? la > lb : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(),
+                    [&](int32_t a, int32_t b) {
+                      const float la = value_of(a), lb = value_of(b);
+                      return la != lb ? la > lb : a < b;
+                    });
   OrderedJson rows = OrderedJson::array();
   for (size_t i = 0; i < kept; ++i) {
     OrderedJson row{{"id", order[i]}, {"logit", logits[static_cast<size_t>(order[i])]}};
@@ -81,9 +84,10 @@ int logits(LogitsOptions& options) {
   std::vector<float> values;
   if (options.all) {
     values.reserve(ids.size() * decoder.hyper_parameters().n_vocab);
-    value_or_stop(decoder.forward_all(ids, [&](uint32_t, std::span<const float> row) {
-                    values.insert(values.end(), row.begin(), row.end());
-                  }),
+    value_or_stop(decoder.forward_all(ids,
+                                      [&](uint32_t, std::span<const float> row) {
+                                        values.insert(values.end(), row.begin(), row.end());
+                                      }),
                   kModelFile);
   } else {
     const auto row = value_or_stop(decoder.forward(ids), kModelFile);
@@ -93,7 +97,8 @@ int logits(LogitsOptions& options) {
   if (options.json) {
     const auto tokenizer = pipeline.tokenizer();
     const std::span<const float> last = std::span<const float>(values).last(n_vocab);
-    print_json({{"ids", ids}, {"top", top_logits(last, options.top, tokenizer ? *tokenizer : nullptr)}});
+    print_json(
+        {{"ids", ids}, {"top", top_logits(last, options.top, tokenizer ? *tokenizer : nullptr)}});
     return kDone;
   }
   const std::vector<uint64_t> shape =
@@ -107,7 +112,7 @@ int logits(LogitsOptions& options) {
   return kDone;
 }
 
-// ---- sample ------------------------------------------------------------------------------------------
+// ---- sample
 
 struct SampleOptions {
   PipelineOptions pipeline;
@@ -116,16 +121,20 @@ struct SampleOptions {
   bool json = false;
 };
 
-// Probabilities of the candidates that are left, for the reader's eye: the draw has its own arithmetic.
+// Probabilities of the candidates that are left, for the reader's eye: the draw has its own
+// arithmetic.
 OrderedJson kept_set(const plumb_candidates& candidates) {
   float largest = -INFINITY;
   for (uint32_t i = 0; i < candidates.n; ++i) largest = std::max(largest, candidates.logits[i]);
   double sum = 0;
-  for (uint32_t i = 0; i < candidates.n; ++i) sum += std::exp(static_cast<double>(candidates.logits[i] - largest));
+  for (uint32_t i = 0; i < candidates.n; ++i)
+    sum += std::exp(static_cast<double>(candidates.logits[i] - largest));
   OrderedJson kept = OrderedJson::array();
   for (uint32_t i = 0; i < candidates.n; ++i) {
     const double weight = std::exp(static_cast<double>(candidates.logits[i] - largest));
-    kept.push_back({{"id", candidates.ids[i]}, {"logit", candidates.logits[i]}, {"probability", weight / sum}});
+    kept.push_back({{"id", candidates.ids[i]},
+                    {"logit", candidates.logits[i]},
+                    {"probability", weight / sum}});
   }
   return kept;
 }
@@ -133,13 +142,17 @@ OrderedJson kept_set(const plumb_candidates& candidates) {
 int sample(SampleOptions& options) {
   Session session(options.pipeline);
   const NpyArray array = value_or_stop(parse_npy(read_all(options.logits_file)), kModelFile);
-  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty() || array.shape.back() > INT32_MAX) {
-    stop(kModelFile, {PLUMB_CORRUPT, options.logits_file + ": expected logits of shape [V] or [T,V]"});
+  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty() ||
+      array.shape.back() > INT32_MAX) {
+    stop(kModelFile,
+         {PLUMB_CORRUPT, options.logits_file + ": expected logits of shape [V] or [T,V]"});
   }
   const uint64_t n_vocab = array.shape.back();
   const uint64_t n_rows = array.values.size() / n_vocab;
-  pipeline::SamplerChain chain = value_or_stop(
-      pipeline::make_sampler(session.config().config.sampling, session.host(), static_cast<uint32_t>(n_vocab)), kPlugin);
+  pipeline::SamplerChain chain =
+      value_or_stop(pipeline::make_sampler(session.config().config.sampling, session.host(),
+                                           static_cast<uint32_t>(n_vocab)),
+                    kPlugin);
   const std::vector<uint64_t> no_control((n_vocab + 63) / 64, 0);
   std::vector<int32_t> picked;
   for (uint64_t draw = 0; draw < options.n_draws; ++draw) {
@@ -150,19 +163,21 @@ int sample(SampleOptions& options) {
     context.n_generated_ids = picked.size();
     context.control_bits = no_control.data();
     const uint64_t row = std::min(draw, n_rows - 1);
-    const pipeline::Pick pick =
-        value_or_stop(chain.pick({array.values.data() + row * n_vocab, n_vocab}, context), kModelFile);
+    const pipeline::Pick pick = value_or_stop(
+        chain.pick({array.values.data() + row * n_vocab, n_vocab}, context), kModelFile);
     picked.push_back(pick.id);
     if (options.json) {
       OrderedJson line{{"draw", draw}, {"id", pick.id}, {"n_kept", pick.n_kept}};
-      line["probability"] = std::isnan(pick.probability) ? OrderedJson() : OrderedJson(pick.probability);
+      line["probability"] =
+          std::isnan(pick.probability) ? OrderedJson() : OrderedJson(pick.probability);
       line["coin"] = std::isnan(pick.coin) ? OrderedJson() : OrderedJson(pick.coin);
       line["kept"] = kept_set(chain.candidates());
       print(line.dump() + "\n");
     } else {
       char line[160];
       std::snprintf(line, sizeof line, "draw %llu: id %d of %u kept, probability %.6g, coin %.9g\n",
-                    static_cast<unsigned long long>(draw), pick.id, pick.n_kept, pick.probability, pick.coin);
+                    static_cast<unsigned long long>(draw), pick.id, pick.n_kept, pick.probability,
+                    pick.coin);
       print(line);
     }
   }
@@ -173,9 +188,11 @@ int sample(SampleOptions& options) {
 
 void add_logits(CLI::App& app, int& exit) {
   auto options = std::make_shared<LogitsOptions>();
-  CLI::App* verb = app.add_subcommand("logits", "Logits after a prompt, as a NumPy file or the top of the list");
+  CLI::App* verb =
+      app.add_subcommand("logits", "Logits after a prompt, as a NumPy file or the top of the list");
   options->pipeline.add_to(*verb);
-  auto* prompt = verb->add_option("-p,--prompt", options->prompt, "Raw text (no template); without it: stdin");
+  auto* prompt =
+      verb->add_option("-p,--prompt", options->prompt, "Raw text (no template); without it: stdin");
   verb->add_option("--ids", options->ids, "Token ids instead of text: 1,2,3")->excludes(prompt);
   verb->add_flag("--all", options->all, "f32[T,V] of every position instead of f32[V] of the last");
   verb->add_option("-o,--out", options->out, "Write the .npy here instead of to stdout");
@@ -190,14 +207,19 @@ void add_logits(CLI::App& app, int& exit) {
 
 void add_sample(CLI::App& app, int& exit) {
   auto options = std::make_shared<SampleOptions>();
-  CLI::App* verb = app.add_subcommand("sample", "Run the sampler stages alone on logits from a file");
+  CLI::App* verb =
+      app.add_subcommand("sample", "Run the sampler stages alone on logits from a file");
   options->pipeline.add_to(*verb);
-  verb->add_option("--logits", options->logits_file, "NumPy file of f32[V], or f32[T,V]: one row a draw")->required();
-  verb->add_option("--draws", options->n_draws, "How many draws, at steps 0, 1, ...")->capture_default_str();
+  verb->add_option("--logits", options->logits_file,
+                   "NumPy file of f32[V], or f32[T,V]: one row a draw")
+      ->required();
+  verb->add_option("--draws", options->n_draws, "How many draws, at steps 0, 1, ...")
+      ->capture_default_str();
   verb->add_flag("--json", options->json, "One JSON line a draw, with the kept set");
   verb->footer(
       "Example:\n"
-      "  plumb sample --logits row.npy --draws 5 --json --set 'sampling.stages=[temperature: {t: 0.7}, gumbel]'");
+      "  plumb sample --logits row.npy --draws 5 --json --set 'sampling.stages=[temperature: {t: "
+      "0.7}, gumbel]'");
   verb->callback([options, &exit] { exit = sample(*options); });
 }
 

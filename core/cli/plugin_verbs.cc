@@ -52,8 +52,9 @@ int list(const PluginOptions& options) {
       rows.push_back(to_json(plugin));
     } else {
       const std::string name = plugin.facts.id.empty() ? plugin.path : plugin.facts.id;
-      print(padded(name, 28) + " " + padded(plugin.facts.version, 8) + " " + padded(std::string(decision_name(plugin.decision)), 9) +
-            " " + padded(joined(plugin.facts.extensions), 24) + " " + plugin.facts.description +
+      print(padded(name, 28) + " " + padded(plugin.facts.version, 8) + " " +
+            padded(std::string(decision_name(plugin.decision)), 9) + " " +
+            padded(joined(plugin.facts.extensions), 24) + " " + plugin.facts.description +
             (plugin.reason.empty() ? "" : " (" + plugin.reason + ")") + "\n");
     }
   }
@@ -75,12 +76,14 @@ int inspect(const PluginOptions& options) {
       print_json(json);
     } else {
       for (const auto& [key, value] : json.items()) {
-        print(padded(key, 14) + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n");
+        print(padded(key, 14) + (value.is_string() ? value.get<std::string>() : value.dump()) +
+              "\n");
       }
     }
     return plugin.decision == Decision::kRejected ? kPlugin : kDone;
   }
-  stop(kPlugin, {PLUMB_NOT_FOUND, "no plugin " + options.id + "; plumb plugins list shows which there are"});
+  stop(kPlugin,
+       {PLUMB_NOT_FOUND, "no plugin " + options.id + "; plumb plugins list shows which there are"});
 }
 
 // Tells of everything, and fails if something that was found cannot be used on any machine.
@@ -89,12 +92,16 @@ int doctor(const PluginOptions& options) {
   host.load_all();
   const LoadReport& report = host.report();
   bool is_well = true;
-  OrderedJson json{{"folders", OrderedJson::array()}, {"plugins", OrderedJson::array()}, {"choices", OrderedJson::object()}};
+  OrderedJson json{{"folders", OrderedJson::array()},
+                   {"plugins", OrderedJson::array()},
+                   {"choices", OrderedJson::object()}};
   std::string text = "Folders, in the order of the search\n";
   for (const FolderReport& folder : report.folders) {
     text += "  " + padded(std::string(origin_name(folder.origin)), 18) + " " + folder.path +
             (folder.problem.empty() ? "" : ": " + folder.problem) + "\n";
-    json["folders"].push_back({{"origin", origin_name(folder.origin)}, {"path", folder.path}, {"problem", folder.problem}});
+    json["folders"].push_back({{"origin", origin_name(folder.origin)},
+                               {"path", folder.path},
+                               {"problem", folder.problem}});
   }
   text += "Plugins\n";
   for (const PluginReport& plugin : report.plugins) {
@@ -107,13 +114,16 @@ int doctor(const PluginOptions& options) {
     json["plugins"].push_back(to_json(plugin));
   }
   text += "Choices, when the config says auto\n";
-  for (const char* extension : {PLUMB_EXT_KERNELS, PLUMB_EXT_LOADER, PLUMB_EXT_TOKENIZER, PLUMB_EXT_TEMPLATE,
-                                PLUMB_EXT_SAMPLER, PLUMB_EXT_MODEL_SOURCE}) {
+  for (const char* extension : {PLUMB_EXT_KERNELS, PLUMB_EXT_LOADER, PLUMB_EXT_TOKENIZER,
+                                PLUMB_EXT_TEMPLATE, PLUMB_EXT_SAMPLER, PLUMB_EXT_MODEL_SOURCE}) {
     OrderedJson rows = OrderedJson::array();
     text += "  " + std::string(extension) + "\n";
     for (const Candidate& candidate : host.candidates(extension)) {
       text += "    " + padded(candidate.id, 28) + " " + candidate.reason + "\n";
-      rows.push_back({{"id", candidate.id}, {"usable", candidate.is_usable}, {"rank", candidate.rank}, {"reason", candidate.reason}});
+      rows.push_back({{"id", candidate.id},
+                      {"usable", candidate.is_usable},
+                      {"rank", candidate.rank},
+                      {"reason", candidate.reason}});
     }
     json["choices"][extension] = std::move(rows);
   }
@@ -133,17 +143,21 @@ void add_plugins(CLI::App& app, int& exit) {
   verb->require_subcommand(1);
   const auto add = [&](const char* name, const char* doc, auto body) {
     CLI::App* sub = verb->add_subcommand(name, doc);
-    sub->add_option("--plugin-path", options->paths, "A library or folder to search first; may be repeated")
+    sub->add_option("--plugin-path", options->paths,
+                    "A library or folder to search first; may be repeated")
         ->allow_extra_args(false);
     sub->add_flag("--json", options->json, "As JSON");
     sub->callback([options, &exit, body] { exit = body(*options); });
     return sub;
   };
-  add("list", "One line for each plugin; loads nothing", list)->footer("Example:\n  plumb plugins list --json");
+  add("list", "One line for each plugin; loads nothing", list)
+      ->footer("Example:\n  plumb plugins list --json");
   CLI::App* one = add("inspect", "All that one plugin says of itself", inspect);
-  one->add_option("ID", options->id, "A plugin's id, or a library's path as list shows it")->required();
+  one->add_option("ID", options->id, "A plugin's id, or a library's path as list shows it")
+      ->required();
   one->footer("Example:\n  plumb plugins inspect plumb.cpu.avx2");
-  add("doctor", "Loads everything and explains every decision", doctor)->footer("Example:\n  plumb plugins doctor");
+  add("doctor", "Loads everything and explains every decision", doctor)
+      ->footer("Example:\n  plumb plugins doctor");
 }
 
 }  // namespace plumbline::cli

@@ -23,7 +23,8 @@ OrderedJson read_messages(const RunOptions& options) {
   if (options.messages_file.empty()) return {{{"role", "user"}, {"content", options.prompt}}};
   OrderedJson messages = OrderedJson::parse(read_all(options.messages_file), nullptr, false);
   if (messages.is_discarded()) {
-    stop(kUsage, {PLUMB_INVALID_ARGUMENT, options.messages_file + ": expected JSON: an array of messages"});
+    stop(kUsage,
+         {PLUMB_INVALID_ARGUMENT, options.messages_file + ": expected JSON: an array of messages"});
   }
   return messages;
 }
@@ -34,12 +35,15 @@ std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline
     note("the model has no chat template: the prompt is used as it is");
     return options.prompt;
   }
-  return value_or_stop(pipeline.render(read_messages(options), true, std::time(nullptr)), kModelFile);
+  return value_or_stop(pipeline.render(read_messages(options), true, std::time(nullptr)),
+                       kModelFile);
 }
 
 // Of the tokens behind the first, whose time is the prefill's.
 double decode_tokens_per_s(const pipeline::Generation& generation) {
-  return generation.decode_s > 0 ? static_cast<double>(generation.ids.size() - 1) / generation.decode_s : 0;
+  return generation.decode_s > 0
+             ? static_cast<double>(generation.ids.size() - 1) / generation.decode_s
+             : 0;
 }
 
 // The payload of --json. What can be reproduced bit for bit is apart from what cannot.
@@ -77,8 +81,10 @@ OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt
 void summary(size_t n_prompt, const pipeline::Generation& generation) {
   char line[200];
   const double prefill = generation.prefill_s > 0 ? n_prompt / generation.prefill_s : 0;
-  std::snprintf(line, sizeof line, "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]", n_prompt,
-                prefill, generation.ids.size(), decode_tokens_per_s(generation), std::string(stop_reason_name(generation.stop_reason)).c_str());
+  std::snprintf(line, sizeof line,
+                "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]", n_prompt,
+                prefill, generation.ids.size(), decode_tokens_per_s(generation),
+                std::string(stop_reason_name(generation.stop_reason)).c_str());
   note(line);
 }
 
@@ -110,10 +116,13 @@ int run(RunOptions& options) {
 
 void add_run(CLI::App& app, int& exit) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* verb = app.add_subcommand("run", "Generate a continuation or an answer, streamed to stdout");
+  CLI::App* verb =
+      app.add_subcommand("run", "Generate a continuation or an answer, streamed to stdout");
   options->pipeline.add_to(*verb);
-  auto* prompt = verb->add_option("-p,--prompt", options->prompt, "The prompt; without it and --messages: stdin");
-  verb->add_option("--messages", options->messages_file, "A JSON file with messages: [{\"role\", \"content\"}]; - is stdin")
+  auto* prompt = verb->add_option("-p,--prompt", options->prompt,
+                                  "The prompt; without it and --messages: stdin");
+  verb->add_option("--messages", options->messages_file,
+                   "A JSON file with messages: [{\"role\", \"content\"}]; - is stdin")
       ->excludes(prompt);
   verb->add_flag("--raw", options->raw, "Take the prompt as it is, without the chat template");
   verb->add_flag("--json", options->json, "Print text, ids and diagnostics as JSON when done");
@@ -121,7 +130,8 @@ void add_run(CLI::App& app, int& exit) {
   verb->footer(
       "Examples:\n"
       "  plumb run -p \"Why is the sky blue?\"\n"
-      "  plumb run gemma3 --raw -p \"The capital of France is\" --set sampling.profile=diff-greedy\n"
+      "  plumb run gemma3 --raw -p \"The capital of France is\" --set "
+      "sampling.profile=diff-greedy\n"
       "  plumb run --messages talk.json --json");
   verb->callback([options, &exit] { exit = run(*options); });
 }

@@ -24,17 +24,23 @@ void on_interrupt(int) {
 
 }  // namespace
 
-void stop(int exit, Error error) { throw Failure{exit, std::move(error)}; }
+void stop(int exit, Error error) {
+  throw Failure{exit, std::move(error)};
+}
 
 void PipelineOptions::add_to(CLI::App& verb) {
-  verb.add_option("CONFIG", config, "Pipeline config: a file, or the name of a shipped one (smollm2, gemma3, ...)")
+  verb.add_option("CONFIG", config,
+                  "Pipeline config: a file, or the name of a shipped one (smollm2, gemma3, ...)")
       ->capture_default_str();
   verb.add_option("--set", overrides, "Override one value: --set sampling.seed=3; may be repeated")
       ->allow_extra_args(false);
 }
 
 std::string shipped_configs() {
-  return (fs::path(value_or_stop(os::executable_path(), kUsage)).parent_path() / "../share/plumbline/configs").lexically_normal().string();
+  return (fs::path(value_or_stop(os::executable_path(), kUsage)).parent_path() /
+          "../share/plumbline/configs")
+      .lexically_normal()
+      .string();
 }
 
 std::string find_config(const std::string& name) {
@@ -42,7 +48,8 @@ std::string find_config(const std::string& name) {
   if (fs::exists(name, ignored) && !fs::is_directory(name, ignored)) return name;
   const fs::path shipped = fs::path(shipped_configs()) / "pipelines" / (name + ".yaml");
   // Canonical, so that relative paths inside it are seen from where it really lies.
-  if (name.find('/') == std::string::npos && fs::exists(shipped, ignored)) return fs::canonical(shipped, ignored).string();
+  if (name.find('/') == std::string::npos && fs::exists(shipped, ignored))
+    return fs::canonical(shipped, ignored).string();
   return name;  // its absence is load_config's to report
 }
 
@@ -52,10 +59,11 @@ Host make_host(const std::vector<std::string>& paths) {
 
 const config::ResolvedConfig& Session::config() {
   if (!config_) {
-    config_ = value_or_stop(config::load_config({.file = find_config(options_.config),
-                                                 .overrides = options_.overrides,
-                                                 .preset_folders = {shipped_configs() + "/presets"}}),
-                            kUsage);
+    config_ =
+        value_or_stop(config::load_config({.file = find_config(options_.config),
+                                           .overrides = options_.overrides,
+                                           .preset_folders = {shipped_configs() + "/presets"}}),
+                      kUsage);
   }
   return *config_;
 }
@@ -65,7 +73,8 @@ Host& Session::host() {
     const config::PipelineConfig& wanted = config().config;
     // A shipped pipeline is what its config says, whatever the environment it runs in.
     const bool is_lab = wanted.mode == config::Mode::kLab;
-    host_ = value_or_stop(Host::create({.paths = wanted.plugins.paths, .search_environment = is_lab}), kPlugin);
+    host_ = value_or_stop(
+        Host::create({.paths = wanted.plugins.paths, .search_environment = is_lab}), kPlugin);
   }
   return *host_;
 }

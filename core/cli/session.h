@@ -1,4 +1,5 @@
-// session.h: what the verbs share: options, exit codes, output, and the way from a config to its parts.
+// session.h: what the verbs share: options, exit codes, output, and the way from a config to its
+// parts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,7 +22,7 @@ namespace plumbline::cli {
 enum Exit : int {
   kDone = 0,
   kDifference = 1,  // or a failed check
-  kUsage = 2,       // or the config
+  kUsage = 2,  // or the config
   kNothingDone = 3,
   kModelFile = 4,  // or another data file
   kPlugin = 5,
@@ -34,24 +35,31 @@ struct Failure {
   Error error;
 };
 
-/// Ends the verb with the error; main prints it. Thrown only inside core/cli, where CLI11 throws too.
+/// Ends the verb with the error; main prints it. Thrown only inside core/cli, where CLI11 throws
+/// too.
 [[noreturn]] void stop(int exit, Error error);
 
 /// The value, or the end of the verb. exit: for errors that are not the caller's or the config's.
 template <typename T>
 T value_or_stop(Result<T> result, int exit) {
   if (!result) {
-    const bool is_usage = result.error().code == PLUMB_INVALID_ARGUMENT || result.error().code == PLUMB_INVALID_CONFIG;
-    stop(result.error().code == PLUMB_CANCELLED ? kInterrupted : is_usage ? kUsage : exit, std::move(result).error());
+    const bool is_usage = result.error().code == PLUMB_INVALID_ARGUMENT ||
+                          result.error().code == PLUMB_INVALID_CONFIG;
+    stop(result.error().code == PLUMB_CANCELLED ? kInterrupted
+         : is_usage                             ? kUsage
+                                                : exit,
+         std::move(result).error());
   }
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// The same for a part of an opened pipeline: what the model lacks is the model file's fault, the rest a plugin's.
+/// The same for a part of an opened pipeline: what the model lacks is the model file's fault, the
+/// rest a plugin's.
 template <typename T>
 T part_or_stop(Result<T> result) {
-  const bool is_model = !result && (result.error().code == PLUMB_CORRUPT || result.error().code == PLUMB_UNSUPPORTED ||
-                                    result.error().code == PLUMB_NUMERIC);
+  const bool is_model =
+      !result && (result.error().code == PLUMB_CORRUPT ||
+                  result.error().code == PLUMB_UNSUPPORTED || result.error().code == PLUMB_NUMERIC);
   return value_or_stop(std::move(result), is_model ? kModelFile : kPlugin);
 }
 
@@ -64,7 +72,8 @@ struct PipelineOptions {
   void add_to(CLI::App& verb);
 };
 
-/// From a config to its parts, made when they are asked for. Every failure ends the verb with the right exit code.
+/// From a config to its parts, made when they are asked for. Every failure ends the verb with the
+/// right exit code.
 class Session {
  public:
   explicit Session(PipelineOptions options) : options_(std::move(options)) {}
@@ -83,7 +92,8 @@ class Session {
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
 std::string resolve_model(const config::ModelSource& source, Host& host);
 
-/// A host without a config: PLUMB_PLUGIN_PATH, the user's folder, the install folder, and --plugin-path.
+/// A host without a config: PLUMB_PLUGIN_PATH, the user's folder, the install folder, and
+/// --plugin-path.
 Host make_host(const std::vector<std::string>& paths);
 
 /// A config file by path, or one that is shipped by its name ("smollm2").

@@ -12,7 +12,7 @@ namespace {
 
 using pipeline::OrderedJson;
 
-// ---- tokenize ----------------------------------------------------------------------------------------
+// ---- tokenize
 
 struct TokenizeOptions {
   PipelineOptions pipeline;
@@ -40,12 +40,14 @@ void for_each_line(const Body& body) {
 OrderedJson parse_line(size_t number, std::string_view line, const char* key) {
   OrderedJson json = OrderedJson::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains(key)) {
-    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": expected a JSON object with the key " + key});
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) +
+                                              ": expected a JSON object with the key " + key});
   }
   return json;
 }
 
-std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer, std::string_view text) {
+std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer,
+                        std::string_view text) {
   const uint32_t special = options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
   pipeline::Encoding encoding = value_or_stop(tokenizer.encode(text, special), kPlugin);
   if (options.bos) pipeline::add_bos(tokenizer.info(), encoding);
@@ -54,11 +56,13 @@ std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenize
   return OrderedJson{{"ids", encoding.ids}, {"spans", spans}}.dump() + "\n";
 }
 
-std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number, const OrderedJson& json) {
+std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number,
+                        const OrderedJson& json) {
   const OrderedJson& ids = json["ids"];
   const auto is_whole = [](const OrderedJson& id) { return id.is_number_integer(); };
   if (!ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_whole)) {
-    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": ids: expected a list of whole numbers"});
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) +
+                                              ": ids: expected a list of whole numbers"});
   }
   std::vector<int32_t> numbers;
   for (const OrderedJson& id : ids) {
@@ -93,7 +97,8 @@ int tokenize(TokenizeOptions& options) {
     for_each_line([&](size_t number, std::string_view line) {
       const OrderedJson json = parse_line(number, line, "text");
       if (!json["text"].is_string()) {
-        stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin line " + std::to_string(number) + ": text: expected a string"});
+        stop(kUsage, {PLUMB_INVALID_ARGUMENT,
+                      "stdin line " + std::to_string(number) + ": text: expected a string"});
       }
       print(encode_line(options, tokenizer, json["text"].get_ref<const std::string&>()));
     });
@@ -104,7 +109,7 @@ int tokenize(TokenizeOptions& options) {
   return kDone;
 }
 
-// ---- render ------------------------------------------------------------------------------------------
+// ---- render
 
 struct RenderOptions {
   PipelineOptions pipeline;
@@ -120,17 +125,21 @@ std::string template_source(const std::string& path) {
   if (!path.ends_with(".json")) return text;
   const OrderedJson json = OrderedJson::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("chat_template") || !json["chat_template"].is_string()) {
-    stop(kModelFile, {PLUMB_CORRUPT, path + ": expected a JSON object with the text chat_template"});
+    stop(kModelFile,
+         {PLUMB_CORRUPT, path + ": expected a JSON object with the text chat_template"});
   }
   return json["chat_template"].get<std::string>();
 }
 
 int render(RenderOptions& options) {
-  if (!options.engine.empty()) options.pipeline.overrides.push_back("template.plugin=" + options.engine);
-  if (!options.undefined.empty()) options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
+  if (!options.engine.empty())
+    options.pipeline.overrides.push_back("template.plugin=" + options.engine);
+  if (!options.undefined.empty())
+    options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
   const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
   OrderedJson context = OrderedJson::parse(read_all("-"), nullptr, false);
-  if (context.is_discarded()) stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin: expected the context as JSON"});
+  if (context.is_discarded())
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin: expected the context as JSON"});
   Session session(options.pipeline);
   if (options.from.empty() || options.from.ends_with(".gguf")) {
     print(value_or_stop(session.pipeline().render(std::move(context), true, now), kUsage));
@@ -138,10 +147,11 @@ int render(RenderOptions& options) {
   }
   // A template without a model: the context is taken as it is.
   const config::TemplateConfig& wanted = session.config().config.chat_template;
-  const auto engine = value_or_stop(session.host().find<plumb_template_engine>({.pin = wanted.plugin}), kPlugin);
+  const auto engine =
+      value_or_stop(session.host().find<plumb_template_engine>({.pin = wanted.plugin}), kPlugin);
   const auto compiled =
-      value_or_stop(pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host, template_source(options.from),
-                                                   wanted.undefined),
+      value_or_stop(pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host,
+                                                   template_source(options.from), wanted.undefined),
                     kModelFile);
   print(value_or_stop(compiled.render(context, now), kUsage));
   return kDone;
@@ -151,16 +161,21 @@ int render(RenderOptions& options) {
 
 void add_tokenize(CLI::App& app, int& exit) {
   auto options = std::make_shared<TokenizeOptions>();
-  CLI::App* verb = app.add_subcommand("tokenize", "Text to token ids with their byte spans, and back");
+  CLI::App* verb =
+      app.add_subcommand("tokenize", "Text to token ids with their byte spans, and back");
   options->pipeline.add_to(*verb);
   verb->add_option("--from", options->from, "A model file instead of the config's model");
   verb->add_option("-p,--prompt", options->text, "The text; without it: stdin");
-  verb->add_flag("--jsonl", options->jsonl, "Lines {\"text\": ...} on stdin, lines {\"ids\", \"spans\"} on stdout");
-  verb->add_flag("--decode", options->decode, "Lines {\"ids\": [...]} on stdin, lines {\"text\"} on stdout");
-  verb->add_option("--special", options->special, "Literals of control tokens: their ids (parse) or plain text (off)")
+  verb->add_flag("--jsonl", options->jsonl,
+                 "Lines {\"text\": ...} on stdin, lines {\"ids\", \"spans\"} on stdout");
+  verb->add_flag("--decode", options->decode,
+                 "Lines {\"ids\": [...]} on stdin, lines {\"text\"} on stdout");
+  verb->add_option("--special", options->special,
+                   "Literals of control tokens: their ids (parse) or plain text (off)")
       ->check(CLI::IsMember({"parse", "off"}))
       ->capture_default_str();
-  verb->add_flag("--bos", options->bos, "Add the beginning-of-sequence token where the model expects one");
+  verb->add_flag("--bos", options->bos,
+                 "Add the beginning-of-sequence token where the model expects one");
   verb->footer(
       "Examples:\n"
       "  plumb tokenize -p \"Hello world\"\n"
@@ -171,14 +186,18 @@ void add_tokenize(CLI::App& app, int& exit) {
 
 void add_render(CLI::App& app, int& exit) {
   auto options = std::make_shared<RenderOptions>();
-  CLI::App* verb = app.add_subcommand("render", "Render a chat template: context JSON on stdin, bytes on stdout");
+  CLI::App* verb = app.add_subcommand(
+      "render", "Render a chat template: context JSON on stdin, bytes on stdout");
   options->pipeline.add_to(*verb);
   verb->add_option("--from", options->from,
-                   "template.jinja or tokenizer_config.json instead of the model's own template; the context is then "
+                   "template.jinja or tokenizer_config.json instead of the model's own template; "
+                   "the context is then "
                    "taken exactly as it is");
   verb->add_option("--engine", options->engine, "Template engine plugin (default: the config's)");
-  verb->add_option("--undefined", options->undefined, "Undefined variables: strict, semi_strict or hf");
-  verb->add_option("--now", options->now_unix_s, "The clock that the template sees, in seconds since 1970 (UTC)");
+  verb->add_option("--undefined", options->undefined,
+                   "Undefined variables: strict, semi_strict or hf");
+  verb->add_option("--now", options->now_unix_s,
+                   "The clock that the template sees, in seconds since 1970 (UTC)");
   verb->footer(
       "Examples:\n"
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | plumb render\n"

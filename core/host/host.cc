@@ -203,8 +203,8 @@ struct Host::Inventory {
     return rejected;
   }
 
-  // The id that a pin means: the id itself, or its last part ("avx2" for plumb.cpu.avx2) where only one plugin
-  // with the extension ends so.
+  // The id that a pin means: the id itself, or its last part ("avx2" for plumb.cpu.avx2) where only
+  // one plugin with the extension ends so.
   Result<std::string> id_of_pin(const Extension& extension, const std::string& pin) const {
     if (pin.find('.') != std::string::npos) return pin;
     std::vector<std::string> ids;
@@ -214,7 +214,9 @@ struct Host::Inventory {
       if (id == pin) return pin;
       if (id.ends_with("." + pin)) ids.push_back(id);
     }
-    if (ids.size() > 1) return Error{PLUMB_INVALID_CONFIG, pin + " may be any of " + join(ids) + ": give the whole id"};
+    if (ids.size() > 1)
+      return Error{PLUMB_INVALID_CONFIG,
+                   pin + " may be any of " + join(ids) + ": give the whole id"};
     return ids.empty() ? pin : ids.front();
   }
 

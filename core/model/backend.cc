@@ -18,7 +18,8 @@ Result<std::unique_ptr<Backend>> Backend::create(std::string id, const plumb_ker
   std::unique_ptr<Backend> backend(new Backend(std::move(id), table, self));
   for (uint32_t index = 0; index < n_threads; ++index) {
     plumb_handle worker = 0;
-    if (const plumb_status status = table.worker_create(self, index, &worker, error); status != PLUMB_OK) {
+    if (const plumb_status status = table.worker_create(self, index, &worker, error);
+        status != PLUMB_OK) {
       return error.take(status).at(backend->id());
     }
     backend->workers_.push_back(worker);
@@ -37,7 +38,8 @@ Backend::~Backend() {
 Result<plumb_slice> Backend::alloc(uint64_t bytes) {
   ErrorBuffer error;
   plumb_handle buffer = 0;
-  if (const plumb_status status = table_->alloc(self_, bytes, 0, &buffer, error); status != PLUMB_OK) {
+  if (const plumb_status status = table_->alloc(self_, bytes, 0, &buffer, error);
+      status != PLUMB_OK) {
     return error.take(status).at(id_);
   }
   std::lock_guard lock(mutex_);
@@ -67,7 +69,8 @@ Result<plumb_handle> Backend::prepare(const plumb_tensor& tensor, uint32_t uses,
 Result<plumb_handle> Backend::create_kv(const plumb_kv_shape& shape) {
   ErrorBuffer error;
   plumb_handle kv = 0;
-  if (const plumb_status status = table_->kv_create(self_, &shape, &kv, error); status != PLUMB_OK) {
+  if (const plumb_status status = table_->kv_create(self_, &shape, &kv, error);
+      status != PLUMB_OK) {
     return error.take(status).at(id_);
   }
   kvs_.push_back(kv);

@@ -12,7 +12,8 @@
 
 namespace plumbline::model {
 
-/// Owns the instance, its workers, buffers, weights and KV caches, and frees them in the right order.
+/// Owns the instance, its workers, buffers, weights and KV caches, and frees them in the right
+/// order.
 class Backend {
  public:
   /// id: the plugin's. options_json: the backend's own options.

@@ -20,7 +20,10 @@ uint64_t tensor_bytes(const ModelFile& file, const std::string& tensor) {
 }  // namespace
 
 Decoder::Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends)
-    : hp_(std::move(hp)), pool_(&pool), values_(std::move(backends)), graph_(std::make_unique<Graph>(values_)) {}
+    : hp_(std::move(hp)),
+      pool_(&pool),
+      values_(std::move(backends)),
+      graph_(std::make_unique<Graph>(values_)) {}
 
 Decoder::~Decoder() = default;
 
@@ -29,8 +32,9 @@ Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPo
   PLUMB_ASSIGN(HyperParameters hp, file.hyper_parameters());
   std::unique_ptr<Decoder> decoder(new Decoder(std::move(hp), pool, options.backends));
   Decoder& d = *decoder;
-  d.capacity_rows_ =
-      options.context_rows != 0 ? options.context_rows : std::min(d.hp_.n_context_train, kDefaultContextRows);
+  d.capacity_rows_ = options.context_rows != 0
+                         ? options.context_rows
+                         : std::min(d.hp_.n_context_train, kDefaultContextRows);
   d.chunk_rows_ = std::min(std::max(1u, options.chunk_rows), d.capacity_rows_);
   d.kv_format_ = options.kv_format;
 
@@ -41,7 +45,8 @@ Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPo
   graph_options.kv_format = options.kv_format;
   Placement placement(options.overrides);
   Weights weights(file);
-  PLUMB_TRY(build_graph(d.hp_, graph_options, file, placement, pool, d.values_, weights, *d.graph_));
+  PLUMB_TRY(
+      build_graph(d.hp_, graph_options, file, placement, pool, d.values_, weights, *d.graph_));
   d.weight_bytes_per_token_ = weights.source_bytes();
   if (!d.hp_.tied_head) {
     const uint64_t embedding = tensor_bytes(file, "token_embd.weight");
@@ -72,14 +77,16 @@ Result<void> Decoder::plan() {
 Result<void> Decoder::check_ids(std::span<const int32_t> ids) const {
   if (ids.empty()) return Error{PLUMB_INVALID_ARGUMENT, "no ids: expected at least one"};
   if (ids.size() > capacity_rows_ - n_past_) {
-    return Error{PLUMB_INVALID_ARGUMENT, "the context is full: " + std::to_string(n_past_) + " of " +
-                                             std::to_string(capacity_rows_) + " rows are used and " +
-                                             std::to_string(ids.size()) + " more were asked for"};
+    return Error{PLUMB_INVALID_ARGUMENT, "the context is full: " + std::to_string(n_past_) +
+                                             " of " + std::to_string(capacity_rows_) +
+                                             " rows are used and " + std::to_string(ids.size()) +
+                                             " more were asked for"};
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= hp_.n_vocab) {
-      return Error{PLUMB_INVALID_ARGUMENT, "id " + std::to_string(ids[i]) + " at index " + std::to_string(i) +
-                                               " is outside the vocabulary of " + std::to_string(hp_.n_vocab)};
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "id " + std::to_string(ids[i]) + " at index " + std::to_string(i) +
+                       " is outside the vocabulary of " + std::to_string(hp_.n_vocab)};
     }
   }
   return {};
@@ -90,9 +97,12 @@ Result<void> Decoder::fill_rope_tables(uint32_t n_rows) {
     const uint32_t count = std::min(kRopeRowsAtOnce, n_rows - n_rope_rows_);
     for (const RopeTable& table : graph_->rope) {
       const uint64_t row_bytes = 4 * table.frequencies.size();
-      fill_rope_rows(table.frequencies, table.attention_factor, n_rope_rows_, count, cosines_.data(), sines_.data());
-      PLUMB_TRY(values_.write_all(table.cosines, n_rope_rows_ * row_bytes, cosines_.data(), count * row_bytes));
-      PLUMB_TRY(values_.write_all(table.sines, n_rope_rows_ * row_bytes, sines_.data(), count * row_bytes));
+      fill_rope_rows(table.frequencies, table.attention_factor, n_rope_rows_, count,
+                     cosines_.data(), sines_.data());
+      PLUMB_TRY(values_.write_all(table.cosines, n_rope_rows_ * row_bytes, cosines_.data(),
+                                  count * row_bytes));
+      PLUMB_TRY(values_.write_all(table.sines, n_rope_rows_ * row_bytes, sines_.data(),
+                                  count * row_bytes));
     }
     n_rope_rows_ += count;
   }
@@ -172,13 +182,14 @@ Result<void> Decoder::forward_all(std::span<const int32_t> ids, const RowSink& s
 
 Result<void> Decoder::truncate(uint32_t n_rows) {
   if (n_rows > n_past_) {
-    return Error{PLUMB_INVALID_ARGUMENT, "cannot keep " + std::to_string(n_rows) + " rows of " +
-                                             std::to_string(n_past_)};
+    return Error{PLUMB_INVALID_ARGUMENT,
+                 "cannot keep " + std::to_string(n_rows) + " rows of " + std::to_string(n_past_)};
   }
   ErrorBuffer error;
   for (const KvCache& kv : graph_->kv) {
     const Backend& backend = *values_.backends()[kv.backend];
-    const plumb_status status = backend.table().kv_truncate(backend.self(), kv.handle, n_rows, error);
+    const plumb_status status =
+        backend.table().kv_truncate(backend.self(), kv.handle, n_rows, error);
     if (status != PLUMB_OK) return error.take(status).at(backend.id());
   }
   n_past_ = n_rows;

@@ -31,8 +31,9 @@ struct DecoderOptions {
 
 class Decoder {
  public:
-  /// Reads hyper-parameters, builds the graph, prepares the weights. The file, the backends and the pool must
-  /// outlive the decoder. Fails UNSUPPORTED (what is missing), CORRUPT (what is wrong in the file).
+  /// Reads hyper-parameters, builds the graph, prepares the weights. The file, the backends and the
+  /// pool must outlive the decoder. Fails UNSUPPORTED (what is missing), CORRUPT (what is wrong in
+  /// the file).
   static Result<std::unique_ptr<Decoder>> create(const ModelFile& file, ThreadPool& pool,
                                                  const DecoderOptions& options);
   ~Decoder();
@@ -43,10 +44,11 @@ class Decoder {
   uint32_t n_past() const { return n_past_; }
 
   /// Appends ids and returns the logits of the last one, f32[V], valid until the next call.
-  /// Fails INVALID_ARGUMENT (no ids, an id outside the vocabulary, no room), NUMERIC (names the op); after a failure
-  /// the caches hold what they held before.
+  /// Fails INVALID_ARGUMENT (no ids, an id outside the vocabulary, no room), NUMERIC (names the
+  /// op); after a failure the caches hold what they held before.
   Result<std::span<const float>> forward(std::span<const int32_t> ids);
-  /// As forward, but every row's logits are handed over, in order: f32[V] each, borrowed until return.
+  /// As forward, but every row's logits are handed over, in order: f32[V] each, borrowed until
+  /// return.
   using RowSink = std::function<void(uint32_t position, std::span<const float> logits)>;
   Result<void> forward_all(std::span<const int32_t> ids, const RowSink& sink);
 
@@ -56,7 +58,8 @@ class Decoder {
   /// Null: none. The same logits come out either way.
   void set_tap(TapSink* tap) { tap_ = tap; }
   const ProgramCounters& counters() const { return counters_; }
-  /// Bytes of the file's tensors that one token reads: all of the body, and the head; of an untied embedding one row.
+  /// Bytes of the file's tensors that one token reads: all of the body, and the head; of an untied
+  /// embedding one row.
   uint64_t weight_bytes_per_token() const { return weight_bytes_per_token_; }
   /// Bytes of K and V that one id adds, over all layers.
   uint64_t kv_bytes_per_row() const;

@@ -16,9 +16,14 @@ bool is_block_format(plumb_format format) {
 
 class Builder {
  public:
-  Builder(const HyperParameters& hp, const GraphOptions& options, Placement& placement, Values& values,
-          Weights& weights, Graph& graph)
-      : hp_(hp), options_(options), placement_(placement), values_(values), weights_(weights), graph_(graph) {}
+  Builder(const HyperParameters& hp, const GraphOptions& options, Placement& placement,
+          Values& values, Weights& weights, Graph& graph)
+      : hp_(hp),
+        options_(options),
+        placement_(placement),
+        values_(values),
+        weights_(weights),
+        graph_(graph) {}
 
   Result<void> build(const ModelFile& file);
   /// Puts the handles of prepared weights in place of the needs' indices.
@@ -34,19 +39,22 @@ class Builder {
 
   // Each adds one op. layer -1: outside the layers.
   Result<void> embed();
-  Result<void> rms_norm(Program& program, const std::string& op, const std::string& tensor, int32_t layer, ValueId in,
-                        ValueId out, uint32_t n_groups, uint32_t width);
-  Result<void> matmul(Program& program, const std::string& op, const std::string& tensor, int32_t layer, ValueId in,
-                      const std::string& in_name, ValueId out);
+  Result<void> rms_norm(Program& program, const std::string& op, const std::string& tensor,
+                        int32_t layer, ValueId in, ValueId out, uint32_t n_groups, uint32_t width);
+  Result<void> matmul(Program& program, const std::string& op, const std::string& tensor,
+                      int32_t layer, ValueId in, const std::string& in_name, ValueId out);
   Result<void> rope(const std::string& op, int32_t layer, ValueId value, uint32_t n_heads);
-  Result<void> elementwise(Program& program, uint32_t kind, const std::string& op, int32_t layer, ValueId a, ValueId b,
-                           ValueId out, float parameter, uint32_t function);
+  Result<void> elementwise(Program& program, uint32_t kind, const std::string& op, int32_t layer,
+                           ValueId a, ValueId b, ValueId out, float parameter, uint32_t function);
 
-  // Makes sure that activations for a matmul are quantised before a set of independent matmuls begins.
-  Result<void> quantise_for(Program& program, const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
+  // Makes sure that activations for a matmul are quantised before a set of independent matmuls
+  // begins.
+  Result<void> quantise_for(Program& program,
+                            const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
                             int32_t layer, ValueId in, const std::string& in_name);
 
-  Result<void> check_supported(const plumb_op_query& query, const std::string& name, BackendId backend) const;
+  Result<void> check_supported(const plumb_op_query& query, const std::string& name,
+                               BackendId backend) const;
   std::string name(const std::string& op, int32_t layer) const {
     return layer < 0 ? op : std::to_string(layer) + "." + op;
   }
@@ -65,16 +73,18 @@ class Builder {
   Graph& graph_;
   const ModelFile* file_ = nullptr;
 
-  ValueId normed_ = 0, q_ = 0, k_ = 0, v_ = 0, attended_ = 0, projected_ = 0, gate_ = 0, up_ = 0, head_normed_ = 0;
+  ValueId normed_ = 0, q_ = 0, k_ = 0, v_ = 0, attended_ = 0, projected_ = 0, gate_ = 0, up_ = 0,
+          head_normed_ = 0;
 };
 
-// ---- Values and tables -------------------------------------------------------------------------------
+// ---- Values and tables
 
 Result<void> Builder::build(const ModelFile& file) {
   file_ = &file;
   PLUMB_TRY(declare(file));
   PLUMB_TRY(embed());
-  for (uint32_t layer_at = 0; layer_at < hp_.n_layers; ++layer_at) PLUMB_TRY(layer(static_cast<int32_t>(layer_at)));
+  for (uint32_t layer_at = 0; layer_at < hp_.n_layers; ++layer_at)
+    PLUMB_TRY(layer(static_cast<int32_t>(layer_at)));
   return head();
 }
 
@@ -101,8 +111,9 @@ Result<void> Builder::declare(const ModelFile& file) {
 
   // The host writes these wherever they are needed.
   for (BackendId backend = 0; backend < values_.backends().size(); ++backend) {
-    for (const ValueId value : {graph_.ids, graph_.positions, graph_.rope[0].cosines, graph_.rope[0].sines,
-                                graph_.rope[1].cosines, graph_.rope[1].sines}) {
+    for (const ValueId value :
+         {graph_.ids, graph_.positions, graph_.rope[0].cosines, graph_.rope[0].sines,
+          graph_.rope[1].cosines, graph_.rope[1].sines}) {
       values_.copied(value, backend);
     }
   }
@@ -114,7 +125,8 @@ Result<RopeTable> Builder::rope_table(const Rope& rope, const ModelFile& file) {
   if (rope.scaling == Rope::Scaling::factors) {
     const ModelFile::Entry* entry = file.find("rope_freqs.weight");
     const uint64_t bytes = uint64_t{4} * (rope.n_rotated / 2);
-    if (entry == nullptr || entry->tensor.format != PLUMB_F32 || entry->tensor.data.bytes != bytes) {
+    if (entry == nullptr || entry->tensor.format != PLUMB_F32 ||
+        entry->tensor.data.bytes != bytes) {
       return Error{PLUMB_CORRUPT, file.path() + ": tensor rope_freqs.weight: expected f32[" +
                                       std::to_string(rope.n_rotated / 2) + "]"};
     }
@@ -129,7 +141,7 @@ Result<RopeTable> Builder::rope_table(const Rope& rope, const ModelFile& file) {
   return table;
 }
 
-// ---- The decoder -------------------------------------------------------------------------------------
+// ---- The decoder
 
 Result<void> Builder::layer(int32_t layer) {
   PLUMB_TRY(attention(layer));
@@ -139,17 +151,21 @@ Result<void> Builder::layer(int32_t layer) {
 Result<void> Builder::attention(int32_t layer) {
   Program& body = graph_.body;
   const std::string normed_name = name("attn_norm", layer);
-  PLUMB_TRY(rms_norm(body, "attn_norm", "attn_norm.weight", layer, graph_.hidden, normed_, 1, hp_.d_model));
-  PLUMB_TRY(quantise_for(body, {{"attn_q", "attn_q.weight"}, {"attn_k", "attn_k.weight"}, {"attn_v", "attn_v.weight"}},
-                         layer, normed_, normed_name));
+  PLUMB_TRY(rms_norm(body, "attn_norm", "attn_norm.weight", layer, graph_.hidden, normed_, 1,
+                     hp_.d_model));
+  PLUMB_TRY(quantise_for(
+      body, {{"attn_q", "attn_q.weight"}, {"attn_k", "attn_k.weight"}, {"attn_v", "attn_v.weight"}},
+      layer, normed_, normed_name));
   body.begin_set();
   PLUMB_TRY(matmul(body, "attn_q", "attn_q", layer, normed_, normed_name, q_));
   PLUMB_TRY(matmul(body, "attn_k", "attn_k", layer, normed_, normed_name, k_));
   PLUMB_TRY(matmul(body, "attn_v", "attn_v", layer, normed_, normed_name, v_));
   if (hp_.qk_norm) {
     body.begin_set();
-    PLUMB_TRY(rms_norm(body, "attn_q_norm", "attn_q_norm.weight", layer, q_, q_, hp_.n_heads, hp_.head_width));
-    PLUMB_TRY(rms_norm(body, "attn_k_norm", "attn_k_norm.weight", layer, k_, k_, hp_.n_heads_kv, hp_.head_width));
+    PLUMB_TRY(rms_norm(body, "attn_q_norm", "attn_q_norm.weight", layer, q_, q_, hp_.n_heads,
+                       hp_.head_width));
+    PLUMB_TRY(rms_norm(body, "attn_k_norm", "attn_k_norm.weight", layer, k_, k_, hp_.n_heads_kv,
+                       hp_.head_width));
   }
   body.begin_set();
   PLUMB_TRY(rope("attn_q_rope", layer, q_, hp_.n_heads));
@@ -195,48 +211,58 @@ Result<void> Builder::attention(int32_t layer) {
   PLUMB_TRY(check_supported(query, name("attend", layer), backend));
   body.add(attend, name("attend", layer), layer, backend, attended_);
 
-  PLUMB_TRY(quantise_for(body, {{"attn_output", "attn_output.weight"}}, layer, attended_, name("attend", layer)));
+  PLUMB_TRY(quantise_for(body, {{"attn_output", "attn_output.weight"}}, layer, attended_,
+                         name("attend", layer)));
   body.begin_set();
-  PLUMB_TRY(matmul(body, "attn_output", "attn_output", layer, attended_, name("attend", layer), projected_));
+  PLUMB_TRY(matmul(body, "attn_output", "attn_output", layer, attended_, name("attend", layer),
+                   projected_));
   if (weights_.has(tensor_name("post_attention_norm.weight", layer))) {
     body.begin_set();
-    PLUMB_TRY(rms_norm(body, "post_attention_norm", "post_attention_norm.weight", layer, projected_, projected_, 1,
-                       hp_.d_model));
+    PLUMB_TRY(rms_norm(body, "post_attention_norm", "post_attention_norm.weight", layer, projected_,
+                       projected_, 1, hp_.d_model));
   }
   body.begin_set();
-  return elementwise(body, PLUMB_OP_ADD, "attn_residual", layer, graph_.hidden, projected_, graph_.hidden, 0, 0);
+  return elementwise(body, PLUMB_OP_ADD, "attn_residual", layer, graph_.hidden, projected_,
+                     graph_.hidden, 0, 0);
 }
 
 Result<void> Builder::feed_forward(int32_t layer) {
   Program& body = graph_.body;
   const std::string normed_name = name("ffn_norm", layer);
   body.begin_set();
-  PLUMB_TRY(rms_norm(body, "ffn_norm", "ffn_norm.weight", layer, graph_.hidden, normed_, 1, hp_.d_model));
-  PLUMB_TRY(quantise_for(body, {{"ffn_gate", "ffn_gate.weight"}, {"ffn_up", "ffn_up.weight"}}, layer, normed_,
-                         normed_name));
+  PLUMB_TRY(
+      rms_norm(body, "ffn_norm", "ffn_norm.weight", layer, graph_.hidden, normed_, 1, hp_.d_model));
+  PLUMB_TRY(quantise_for(body, {{"ffn_gate", "ffn_gate.weight"}, {"ffn_up", "ffn_up.weight"}},
+                         layer, normed_, normed_name));
   body.begin_set();
   PLUMB_TRY(matmul(body, "ffn_gate", "ffn_gate", layer, normed_, normed_name, gate_));
   PLUMB_TRY(matmul(body, "ffn_up", "ffn_up", layer, normed_, normed_name, up_));
   body.begin_set();
-  PLUMB_TRY(elementwise(body, PLUMB_OP_ACTIVATE, "ffn_act", layer, gate_, up_, gate_, 0, hp_.activation));
-  PLUMB_TRY(quantise_for(body, {{"ffn_down", "ffn_down.weight"}}, layer, gate_, name("ffn_act", layer)));
+  PLUMB_TRY(
+      elementwise(body, PLUMB_OP_ACTIVATE, "ffn_act", layer, gate_, up_, gate_, 0, hp_.activation));
+  PLUMB_TRY(
+      quantise_for(body, {{"ffn_down", "ffn_down.weight"}}, layer, gate_, name("ffn_act", layer)));
   body.begin_set();
   PLUMB_TRY(matmul(body, "ffn_down", "ffn_down", layer, gate_, name("ffn_act", layer), projected_));
   if (weights_.has(tensor_name("post_ffw_norm.weight", layer))) {
     body.begin_set();
-    PLUMB_TRY(rms_norm(body, "post_ffw_norm", "post_ffw_norm.weight", layer, projected_, projected_, 1, hp_.d_model));
+    PLUMB_TRY(rms_norm(body, "post_ffw_norm", "post_ffw_norm.weight", layer, projected_, projected_,
+                       1, hp_.d_model));
   }
   body.begin_set();
-  PLUMB_TRY(elementwise(body, PLUMB_OP_ADD, "ffn_residual", layer, graph_.hidden, projected_, graph_.hidden, 0, 0));
+  PLUMB_TRY(elementwise(body, PLUMB_OP_ADD, "ffn_residual", layer, graph_.hidden, projected_,
+                        graph_.hidden, 0, 0));
   body.begin_set();
   return {};
 }
 
 Result<void> Builder::head() {
-  // The head reads one row in the midst of hidden, so the body copies the whole to where the head reads it.
+  // The head reads one row in the midst of hidden, so the body copies the whole to where the head
+  // reads it.
   PLUMB_TRY(graph_.body.input(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
   Program& head = graph_.head;
-  PLUMB_TRY(rms_norm(head, "output_norm", "output_norm.weight", -1, graph_.hidden, head_normed_, 1, hp_.d_model));
+  PLUMB_TRY(rms_norm(head, "output_norm", "output_norm.weight", -1, graph_.hidden, head_normed_, 1,
+                     hp_.d_model));
   const std::string tensor = hp_.tied_head ? "token_embd" : "output";
   PLUMB_TRY(quantise_for(head, {{"output", tensor + ".weight"}}, -1, head_normed_, "output_norm"));
   head.begin_set();
@@ -244,21 +270,22 @@ Result<void> Builder::head() {
   graph_.logits_at = placement_(PLUMB_OP_MATMUL, "output", -1);
   if (hp_.logit_softcap > 0) {
     head.begin_set();
-    PLUMB_TRY(elementwise(head, PLUMB_OP_SOFTCAP, "logit_softcap", -1, graph_.logits, graph_.logits, graph_.logits,
-                          hp_.logit_softcap, 0));
+    PLUMB_TRY(elementwise(head, PLUMB_OP_SOFTCAP, "logit_softcap", -1, graph_.logits, graph_.logits,
+                          graph_.logits, hp_.logit_softcap, 0));
     graph_.logits_at = placement_(PLUMB_OP_SOFTCAP, "logit_softcap", -1);
   }
   return {};
 }
 
-// ---- Single ops --------------------------------------------------------------------------------------
+// ---- Single ops
 
 Result<void> Builder::embed() {
   const BackendId backend = placement_(PLUMB_OP_EMBED, "embed", -1);
   auto op = make_abi<plumb_op>();
   op.kind = PLUMB_OP_EMBED;
-  PLUMB_ASSIGN(const uint32_t weight, weights_.need("token_embd.weight", *values_.backends()[backend], PLUMB_USE_EMBED,
-                                                    {hp_.n_vocab, hp_.d_model}));
+  PLUMB_ASSIGN(const uint32_t weight,
+               weights_.need("token_embd.weight", *values_.backends()[backend], PLUMB_USE_EMBED,
+                             {hp_.n_vocab, hp_.d_model}));
   op.as.embed.weight = pending(weight);
   PLUMB_ASSIGN(op.as.embed.ids, graph_.body.input(graph_.ids, backend));
   PLUMB_ASSIGN(op.as.embed.out, values_.slice(graph_.hidden, backend));
@@ -270,23 +297,25 @@ Result<void> Builder::embed() {
   graph_.body.add(op, "embed", -1, backend, graph_.hidden);
   graph_.body.begin_set();
   if (hp_.embedding_scale != 1) {
-    PLUMB_TRY(elementwise(graph_.body, PLUMB_OP_SCALE, "embed_scale", -1, graph_.hidden, graph_.hidden, graph_.hidden,
-                          hp_.embedding_scale, 0));
+    PLUMB_TRY(elementwise(graph_.body, PLUMB_OP_SCALE, "embed_scale", -1, graph_.hidden,
+                          graph_.hidden, graph_.hidden, hp_.embedding_scale, 0));
     graph_.body.begin_set();
   }
   return {};
 }
 
-Result<void> Builder::rms_norm(Program& program, const std::string& op_name, const std::string& tensor, int32_t layer,
-                               ValueId in, ValueId out, uint32_t n_groups, uint32_t width) {
+Result<void> Builder::rms_norm(Program& program, const std::string& op_name,
+                               const std::string& tensor, int32_t layer, ValueId in, ValueId out,
+                               uint32_t n_groups, uint32_t width) {
   const BackendId backend = placement_(PLUMB_OP_RMS_NORM, op_name, layer);
   auto op = make_abi<plumb_op>();
   op.kind = PLUMB_OP_RMS_NORM;
   plumb_op_norm& norm = op.as.norm;
   PLUMB_ASSIGN(norm.in, program.input(in, backend));
   PLUMB_ASSIGN(norm.out, values_.slice(out, backend));
-  PLUMB_ASSIGN(const uint32_t weight, weights_.need(tensor_name(tensor, layer), *values_.backends()[backend],
-                                                    PLUMB_USE_VECTOR, {width}));
+  PLUMB_ASSIGN(const uint32_t weight,
+               weights_.need(tensor_name(tensor, layer), *values_.backends()[backend],
+                             PLUMB_USE_VECTOR, {width}));
   norm.weight = pending(weight);
   norm.n_groups = n_groups;
   norm.width = width;
@@ -301,12 +330,13 @@ Result<void> Builder::rms_norm(Program& program, const std::string& op_name, con
 
 bool Builder::wants_q8(const std::string& tensor) const {
   const ModelFile::Entry* entry = file_->find(tensor);
-  return options_.activations == PLUMB_ACT_Q8 && entry != nullptr && is_block_format(entry->tensor.format);
+  return options_.activations == PLUMB_ACT_Q8 && entry != nullptr &&
+         is_block_format(entry->tensor.format);
 }
 
-Result<void> Builder::quantise_for(Program& program,
-                                   const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
-                                   int32_t layer, ValueId in, const std::string& in_name) {
+Result<void> Builder::quantise_for(
+    Program& program, const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
+    int32_t layer, ValueId in, const std::string& in_name) {
   for (const auto& [op, tensor] : ops_and_tensors) {
     if (!wants_q8(tensor_name(tensor, layer))) continue;
     PLUMB_TRY(program.quantised_input(in, placement_(PLUMB_OP_MATMUL, op, layer), in_name, layer));
@@ -314,8 +344,9 @@ Result<void> Builder::quantise_for(Program& program,
   return {};
 }
 
-Result<void> Builder::matmul(Program& program, const std::string& op_name, const std::string& tensor, int32_t layer,
-                             ValueId in, const std::string& in_name, ValueId out) {
+Result<void> Builder::matmul(Program& program, const std::string& op_name,
+                             const std::string& tensor, int32_t layer, ValueId in,
+                             const std::string& in_name, ValueId out) {
   const BackendId backend = placement_(PLUMB_OP_MATMUL, op_name, layer);
   Backend& on = *values_.backends()[backend];
   const std::string weight_name = tensor_name(tensor + ".weight", layer);
@@ -328,9 +359,11 @@ Result<void> Builder::matmul(Program& program, const std::string& op_name, const
   PLUMB_ASSIGN(const uint32_t weight,
                weights_.need(weight_name, on, PLUMB_USE_MATMUL, {product.n_out, product.n_in}));
   product.weight = pending(weight);
-  const bool bias_expected = hp_.qkv_bias && (tensor == "attn_q" || tensor == "attn_k" || tensor == "attn_v");
+  const bool bias_expected =
+      hp_.qkv_bias && (tensor == "attn_q" || tensor == "attn_k" || tensor == "attn_v");
   if (bias_expected || weights_.has(bias_name)) {
-    PLUMB_ASSIGN(const uint32_t bias, weights_.need(bias_name, on, PLUMB_USE_VECTOR, {product.n_out}));
+    PLUMB_ASSIGN(const uint32_t bias,
+                 weights_.need(bias_name, on, PLUMB_USE_VECTOR, {product.n_out}));
     product.bias = pending(bias);
   }
   if (wants_q8(weight_name)) {
@@ -352,7 +385,8 @@ Result<void> Builder::matmul(Program& program, const std::string& op_name, const
   return {};
 }
 
-Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId value, uint32_t n_heads) {
+Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId value,
+                           uint32_t n_heads) {
   const BackendId backend = placement_(PLUMB_OP_ROPE, op_name, layer);
   const bool slides = hp_.sliding_layers[static_cast<size_t>(layer)];
   const Rope& kind = slides ? hp_.rope_local : hp_.rope;
@@ -379,8 +413,9 @@ Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId va
   return {};
 }
 
-Result<void> Builder::elementwise(Program& program, uint32_t kind, const std::string& op_name, int32_t layer, ValueId a,
-                                  ValueId b, ValueId out, float parameter, uint32_t function) {
+Result<void> Builder::elementwise(Program& program, uint32_t kind, const std::string& op_name,
+                                  int32_t layer, ValueId a, ValueId b, ValueId out, float parameter,
+                                  uint32_t function) {
   const BackendId backend = placement_(kind, op_name, layer);
   auto op = make_abi<plumb_op>();
   op.kind = kind;
@@ -434,23 +469,25 @@ Result<void> check_architecture(const HyperParameters& hp) {
     if (hp.architecture == architecture) return {};
     known += (known.empty() ? "" : ", ") + std::string(architecture);
   }
-  return Error{PLUMB_UNSUPPORTED, "architecture " + hp.architecture + " is not supported; supported are " + known};
+  return Error{PLUMB_UNSUPPORTED,
+               "architecture " + hp.architecture + " is not supported; supported are " + known};
 }
 
 // A tensor that the graph has no place for would be a silent change of the model.
 Result<void> check_nothing_left(const Weights& weights, const std::string& path) {
   for (const std::string& tensor : weights.unused()) {
     if (tensor == "rope_freqs.weight") continue;  // read by rope_table, where it applies
-    return Error{PLUMB_UNSUPPORTED, path + ": tensor " + tensor + " has no place in this architecture's graph"};
+    return Error{PLUMB_UNSUPPORTED,
+                 path + ": tensor " + tensor + " has no place in this architecture's graph"};
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options, const ModelFile& file,
-                         Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
-                         Graph& graph) {
+Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options,
+                         const ModelFile& file, Placement& placement, ThreadPool& pool,
+                         Values& values, Weights& weights, Graph& graph) {
   PLUMB_TRY(check_architecture(hp));
   Builder builder(hp, options, placement, values, weights, graph);
   PLUMB_TRY(builder.build(file));

@@ -1,4 +1,5 @@
-// decoder_graph.h: the parametric decoder of llama, qwen2, qwen3 and gemma3, as two lists of named ops.
+// decoder_graph.h: the parametric decoder of llama, qwen2, qwen3 and gemma3, as two lists of named
+// ops.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,13 @@ namespace plumbline::model {
 
 struct GraphOptions {
   uint32_t capacity_rows = 0;  // S: rows of each KV cache, and of the RoPE tables
-  uint32_t chunk_rows = 0;     // most rows of one step
+  uint32_t chunk_rows = 0;  // most rows of one step
   plumb_format activations = PLUMB_ACT_Q8;
   plumb_format kv_format = PLUMB_F32;
 };
 
-/// One RoPE table: cosines and sines of every position, filled by the decoder as positions are reached.
+/// One RoPE table: cosines and sines of every position, filled by the decoder as positions are
+/// reached.
 struct RopeTable {
   std::vector<float> frequencies;
   double attention_factor = 1;
@@ -34,13 +36,13 @@ struct KvCache {
 
 /// What the decoder needs to run the graph.
 struct Graph {
-  ValueId ids = 0;        // i32[T,1], written by the decoder
+  ValueId ids = 0;  // i32[T,1], written by the decoder
   ValueId positions = 0;  // i32[T,1]
-  ValueId hidden = 0;     // f32[T,D]: the residual stream, input of the head
-  ValueId logits = 0;     // f32[1,V]
+  ValueId hidden = 0;  // f32[T,D]: the residual stream, input of the head
+  ValueId logits = 0;  // f32[1,V]
   BackendId logits_at = 0;
   std::vector<RopeTable> rope;  // [0] global, [1] of the sliding layers if different
-  std::vector<KvCache> kv;      // one for each layer
+  std::vector<KvCache> kv;  // one for each layer
   // Ops of the body: ids -> hidden. Ops of the head: one row of hidden -> one row of logits.
   Program body;
   Program head;
@@ -49,10 +51,10 @@ struct Graph {
 };
 
 /// Builds the graph, prepares the weights and plans the backends' scratch.
-/// Fails UNSUPPORTED (architecture or op; names what is missing), CORRUPT (tensors), INVALID_CONFIG (an override
-/// that meets no op).
-Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options, const ModelFile& file,
-                         Placement& placement, ThreadPool& pool, Values& values, Weights& weights,
-                         Graph& graph);
+/// Fails UNSUPPORTED (architecture or op; names what is missing), CORRUPT (tensors), INVALID_CONFIG
+/// (an override that meets no op).
+Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options,
+                         const ModelFile& file, Placement& placement, ThreadPool& pool,
+                         Values& values, Weights& weights, Graph& graph);
 
 }  // namespace plumbline::model

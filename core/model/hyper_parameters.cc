@@ -19,9 +19,11 @@ class Reader {
   void u32(const char* key, uint32_t& out, bool required = true) {
     const Json* value = find(key, required);
     if (value == nullptr) return;
-    if (!value->is_number_integer() || value->get<double>() < 0 || value->get<double>() > 2147483647.0 ||
-        (required && value->get<double>() < 1)) {
-      return complain(key, "a whole number from " + std::string(required ? "1" : "0") + " to 2147483647", *value);
+    if (!value->is_number_integer() || value->get<double>() < 0 ||
+        value->get<double>() > 2147483647.0 || (required && value->get<double>() < 1)) {
+      return complain(key,
+                      "a whole number from " + std::string(required ? "1" : "0") + " to 2147483647",
+                      *value);
     }
     out = value->get<uint32_t>();
   }
@@ -30,7 +32,8 @@ class Reader {
   void number(const char* key, Float& out, bool required = false) {
     const Json* value = find(key, required);
     if (value == nullptr) return;
-    if (!value->is_number() || !std::isfinite(value->get<Float>())) return complain(key, "a finite number", *value);
+    if (!value->is_number() || !std::isfinite(value->get<Float>()))
+      return complain(key, "a finite number", *value);
     out = value->get<Float>();
   }
 
@@ -49,8 +52,8 @@ class Reader {
   }
 
   template <typename Enum>
-  void choice(const char* key, Enum& out, std::initializer_list<std::pair<const char*, Enum>> choices,
-              bool required) {
+  void choice(const char* key, Enum& out,
+              std::initializer_list<std::pair<const char*, Enum>> choices, bool required) {
     std::string name;
     text(key, name, required);
     if (name.empty()) return;
@@ -90,7 +93,8 @@ Result<Rope> parse_rope(const Json& json, const std::string& where, uint32_t hea
   Rope rope;
   Reader reader(json, where + ".");
   reader.choice<uint32_t>("pairing", rope.pairing,
-                          {{"half", PLUMB_ROPE_HALF}, {"interleaved", PLUMB_ROPE_INTERLEAVED}}, true);
+                          {{"half", PLUMB_ROPE_HALF}, {"interleaved", PLUMB_ROPE_INTERLEAVED}},
+                          true);
   reader.u32("n_rotated", rope.n_rotated);
   reader.number("base", rope.base, true);
   if (const Json* scaling = reader.find("scaling", false)) {
@@ -114,18 +118,21 @@ Result<Rope> parse_rope(const Json& json, const std::string& where, uint32_t hea
   }
   if (reader.error()) return *reader.error();
   if (rope.n_rotated % 2 != 0 || rope.n_rotated > head_width) {
-    return Error{PLUMB_CORRUPT, where + ".n_rotated: expected an even number up to the head width " +
-                                    std::to_string(head_width) + ", found " + std::to_string(rope.n_rotated)};
+    return Error{PLUMB_CORRUPT,
+                 where + ".n_rotated: expected an even number up to the head width " +
+                     std::to_string(head_width) + ", found " + std::to_string(rope.n_rotated)};
   }
   if (!(rope.base > 1) || !(rope.factor > 0)) {
     return Error{PLUMB_CORRUPT, where + ": base must be above 1 and scaling.factor above 0"};
   }
-  const bool needs_original = rope.scaling == Rope::Scaling::llama3 || rope.scaling == Rope::Scaling::yarn;
+  const bool needs_original =
+      rope.scaling == Rope::Scaling::llama3 || rope.scaling == Rope::Scaling::yarn;
   if (needs_original && rope.original_context == 0) {
     return Error{PLUMB_CORRUPT, where + ".scaling.original_context: expected at least 1"};
   }
   if (!(rope.low_freq_factor > 0) || !(rope.high_freq_factor > rope.low_freq_factor)) {
-    return Error{PLUMB_CORRUPT, where + ".scaling: expected 0 < low_freq_factor < high_freq_factor"};
+    return Error{PLUMB_CORRUPT,
+                 where + ".scaling: expected 0 < low_freq_factor < high_freq_factor"};
   }
   if (!(rope.beta_slow > 0) || !(rope.beta_fast > rope.beta_slow)) {
     return Error{PLUMB_CORRUPT, where + ".scaling: expected 0 < beta_slow < beta_fast"};
@@ -170,25 +177,31 @@ Result<HyperParameters> HyperParameters::parse(std::string_view text) {
   const Json* rope = reader.find("rope", true);
   if (reader.error()) return *reader.error();
 
-  // No honest model comes near the limits; below them a row's width fits in 32 bits and every product in 63.
-  if (hp.n_layers > 4096 || hp.d_model > (1u << 20) || hp.d_ff > (1u << 24) || hp.n_vocab > (1u << 26) ||
-      uint64_t{hp.n_heads} * hp.head_width > (1u << 24)) {
-    return Error{PLUMB_UNSUPPORTED, "hyper-parameters: a dimension is beyond what a model of this kind can have"};
+  // No honest model comes near the limits; below them a row's width fits in 32 bits and every
+  // product in 63.
+  if (hp.n_layers > 4096 || hp.d_model > (1u << 20) || hp.d_ff > (1u << 24) ||
+      hp.n_vocab > (1u << 26) || uint64_t{hp.n_heads} * hp.head_width > (1u << 24)) {
+    return Error{PLUMB_UNSUPPORTED,
+                 "hyper-parameters: a dimension is beyond what a model of this kind can have"};
   }
   if (hp.n_heads % hp.n_heads_kv != 0) {
     return Error{PLUMB_CORRUPT, "hyper-parameters: n_heads " + std::to_string(hp.n_heads) +
-                                    " is no multiple of n_heads_kv " + std::to_string(hp.n_heads_kv)};
+                                    " is no multiple of n_heads_kv " +
+                                    std::to_string(hp.n_heads_kv)};
   }
-  if (!(hp.norm_epsilon > 0)) return Error{PLUMB_CORRUPT, "hyper-parameters: norm_epsilon must be above 0"};
+  if (!(hp.norm_epsilon > 0))
+    return Error{PLUMB_CORRUPT, "hyper-parameters: norm_epsilon must be above 0"};
 
   hp.sliding_layers.assign(hp.n_layers, false);
   if (const Json* layers = reader.find("sliding_layers", false)) {
     if (!layers->is_array() || layers->size() != hp.n_layers) {
-      return Error{PLUMB_CORRUPT, "hyper-parameters: sliding_layers: expected one boolean for each layer"};
+      return Error{PLUMB_CORRUPT,
+                   "hyper-parameters: sliding_layers: expected one boolean for each layer"};
     }
     for (uint32_t layer = 0; layer < hp.n_layers; ++layer) {
       if (!(*layers)[layer].is_boolean()) {
-        return Error{PLUMB_CORRUPT, "hyper-parameters: sliding_layers: expected one boolean for each layer"};
+        return Error{PLUMB_CORRUPT,
+                     "hyper-parameters: sliding_layers: expected one boolean for each layer"};
       }
       hp.sliding_layers[layer] = (*layers)[layer].get<bool>() && hp.sliding_window > 0;
     }

@@ -1,4 +1,5 @@
-// hyper_parameters.h: the numbers that shape a decoder, as a loader states them (plumb/ext/loader.h).
+// hyper_parameters.h: the numbers that shape a decoder, as a loader states them
+// (plumb/ext/loader.h).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace plumbline::model {
 
-/// How position angles are made. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear); Llama 3.1 (llama3);
-/// Peng et al. 2023 (YaRN).
+/// How position angles are made. Sources: Su et al. 2021 (RoPE); Chen et al. 2023 (linear);
+/// Llama 3.1 (llama3); Peng et al. 2023 (YaRN).
 struct Rope {
   enum class Scaling { none, linear, factors, llama3, yarn };
 
@@ -33,12 +34,12 @@ struct HyperParameters {
   std::string architecture;
   std::string name;
   uint32_t n_layers = 0;
-  uint32_t d_model = 0;     // D
-  uint32_t n_heads = 0;     // H
+  uint32_t d_model = 0;  // D
+  uint32_t n_heads = 0;  // H
   uint32_t n_heads_kv = 0;  // K
   uint32_t head_width = 0;  // C
-  uint32_t d_ff = 0;        // F
-  uint32_t n_vocab = 0;     // V
+  uint32_t d_ff = 0;  // F
+  uint32_t n_vocab = 0;  // V
   uint32_t n_context_train = 0;
   float norm_epsilon = 0;
   uint32_t activation = PLUMB_ACT_SILU;

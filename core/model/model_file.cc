@@ -6,17 +6,20 @@
 
 namespace plumbline::model {
 
-Result<ModelFile> ModelFile::open(const plumb_loader& loader, const plumb_host* host, const std::string& path) {
+Result<ModelFile> ModelFile::open(const plumb_loader& loader, const plumb_host* host,
+                                  const std::string& path) {
   ErrorBuffer error;
   void* model = nullptr;
-  if (const plumb_status status = loader.open(host, to_abi(path), &model, error); status != PLUMB_OK) {
+  if (const plumb_status status = loader.open(host, to_abi(path), &model, error);
+      status != PLUMB_OK) {
     return error.take(status);
   }
   ModelFile file(loader, model, path);
   const uint64_t n_tensors = loader.n_tensors(model);
   for (uint64_t index = 0; index < n_tensors; ++index) {
     Entry entry{make_abi<plumb_tensor>(), index};
-    if (const plumb_status status = loader.tensor_at(model, index, &entry.tensor, error); status != PLUMB_OK) {
+    if (const plumb_status status = loader.tensor_at(model, index, &entry.tensor, error);
+        status != PLUMB_OK) {
       return error.take(status).at(path);
     }
     file.tensors_.emplace(to_view(entry.tensor.name), entry);
@@ -37,7 +40,8 @@ ModelFile::~ModelFile() {
 Result<std::string_view> ModelFile::hyper_parameters_json() const {
   ErrorBuffer error;
   plumb_str json{};
-  if (const plumb_status status = loader_->hyper_parameters(model_, &json, error); status != PLUMB_OK) {
+  if (const plumb_status status = loader_->hyper_parameters(model_, &json, error);
+      status != PLUMB_OK) {
     return error.take(status).at(path_);
   }
   return to_view(json);

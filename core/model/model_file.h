@@ -13,7 +13,8 @@ namespace plumbline::model {
 class ModelFile {
  public:
   /// Opens path with a loader and indexes its tensors. The table must outlive the result.
-  static Result<ModelFile> open(const plumb_loader& loader, const plumb_host* host, const std::string& path);
+  static Result<ModelFile> open(const plumb_loader& loader, const plumb_host* host,
+                                const std::string& path);
 
   ModelFile(ModelFile&& other) noexcept;
   ModelFile& operator=(ModelFile&&) = delete;

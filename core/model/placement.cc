@@ -6,20 +6,34 @@ namespace plumbline::model {
 
 const char* op_kind_name(uint32_t kind) {
   switch (kind) {
-    case PLUMB_OP_EMBED: return "embed";
-    case PLUMB_OP_RMS_NORM: return "rms_norm";
-    case PLUMB_OP_LAYER_NORM: return "layer_norm";
-    case PLUMB_OP_QUANTIZE: return "quantize";
-    case PLUMB_OP_MATMUL: return "matmul";
-    case PLUMB_OP_ROPE: return "rope";
-    case PLUMB_OP_KV_APPEND: return "kv_append";
-    case PLUMB_OP_ATTEND: return "attend";
-    case PLUMB_OP_ACTIVATE: return "activate";
-    case PLUMB_OP_ADD: return "add";
-    case PLUMB_OP_SCALE: return "scale";
-    case PLUMB_OP_SOFTCAP: return "softcap";
-    case PLUMB_OP_ARGMAX: return "argmax";
-    default: return "";
+    case PLUMB_OP_EMBED:
+      return "embed";
+    case PLUMB_OP_RMS_NORM:
+      return "rms_norm";
+    case PLUMB_OP_LAYER_NORM:
+      return "layer_norm";
+    case PLUMB_OP_QUANTIZE:
+      return "quantize";
+    case PLUMB_OP_MATMUL:
+      return "matmul";
+    case PLUMB_OP_ROPE:
+      return "rope";
+    case PLUMB_OP_KV_APPEND:
+      return "kv_append";
+    case PLUMB_OP_ATTEND:
+      return "attend";
+    case PLUMB_OP_ACTIVATE:
+      return "activate";
+    case PLUMB_OP_ADD:
+      return "add";
+    case PLUMB_OP_SCALE:
+      return "scale";
+    case PLUMB_OP_SOFTCAP:
+      return "softcap";
+    case PLUMB_OP_ARGMAX:
+      return "argmax";
+    default:
+      return "";
   }
 }
 
@@ -45,14 +59,15 @@ Result<void> Placement::check_all_used() const {
   for (const Tracked& tracked : overrides_) {
     if (tracked.is_used) continue;
     if (names_.contains(tracked.choice.op)) {
-      return Error{PLUMB_INVALID_CONFIG, "kernels.overrides: no op " + tracked.choice.op + " is left in layers " +
+      return Error{PLUMB_INVALID_CONFIG, "kernels.overrides: no op " + tracked.choice.op +
+                                             " is left in layers " +
                                              std::to_string(tracked.choice.first_layer) + " to " +
                                              std::to_string(tracked.choice.last_layer)};
     }
     std::string known;
     for (const std::string& name : names_) known += (known.empty() ? "" : ", ") + name;
-    return Error{PLUMB_INVALID_CONFIG,
-                 "kernels.overrides: this model has no op " + tracked.choice.op + "; it has " + known};
+    return Error{PLUMB_INVALID_CONFIG, "kernels.overrides: this model has no op " +
+                                           tracked.choice.op + "; it has " + known};
   }
   return {};
 }

@@ -10,8 +10,9 @@
 
 namespace plumbline::model {
 
-/// Runs ops on another backend. op: a kind ("rope", "matmul") or one op of the graph ("attn_q_rope", "output").
-/// A KV cache belongs to its layer's "attend", so "kv_append" follows that.
+/// Runs ops on another backend. op: a kind ("rope", "matmul") or one op of the graph
+/// ("attn_q_rope", "output"). A KV cache belongs to its layer's "attend", so "kv_append" follows
+/// that.
 struct Override {
   std::string op;
   uint32_t first_layer = 0;  // of ops inside layers: [first_layer, last_layer]
@@ -26,10 +27,12 @@ class Placement {
  public:
   explicit Placement(std::vector<Override> overrides);
 
-  /// Index of the op's backend: that of the first override that names it, else 0. layer -1: outside the layers.
+  /// Index of the op's backend: that of the first override that names it, else 0. layer -1: outside
+  /// the layers.
   uint32_t operator()(uint32_t kind, const std::string& op, int32_t layer);
 
-  /// Fails INVALID_CONFIG for an override that no op of the graph was found for; names those there are.
+  /// Fails INVALID_CONFIG for an override that no op of the graph was found for; names those there
+  /// are.
   Result<void> check_all_used() const;
 
  private:

@@ -5,7 +5,8 @@
 namespace plumbline::model {
 namespace {
 
-// Up to so many values, one thread is done sooner than a barrier: about a microsecond of elementwise work.
+// Up to so many values, one thread is done sooner than a barrier: about a microsecond of
+// elementwise work.
 constexpr uint64_t kValuesForOneThread = 8192;
 constexpr uint64_t kHeavy = kValuesForOneThread + 1;  // already with one row
 
@@ -13,25 +14,31 @@ constexpr uint64_t kHeavy = kValuesForOneThread + 1;  // already with one row
 uint64_t values_per_row(const plumb_op& op) {
   switch (op.kind) {
     case PLUMB_OP_RMS_NORM:
-    case PLUMB_OP_LAYER_NORM: return uint64_t{op.as.norm.n_groups} * op.as.norm.width;
-    case PLUMB_OP_QUANTIZE: return op.as.quantize.width;
-    case PLUMB_OP_ROPE: return uint64_t{op.as.rope.n_heads} * op.as.rope.head_width;
+    case PLUMB_OP_LAYER_NORM:
+      return uint64_t{op.as.norm.n_groups} * op.as.norm.width;
+    case PLUMB_OP_QUANTIZE:
+      return op.as.quantize.width;
+    case PLUMB_OP_ROPE:
+      return uint64_t{op.as.rope.n_heads} * op.as.rope.head_width;
     case PLUMB_OP_ACTIVATE:
     case PLUMB_OP_ADD:
     case PLUMB_OP_SCALE:
-    case PLUMB_OP_SOFTCAP: return op.as.elementwise.width;
-    default: return kHeavy;
+    case PLUMB_OP_SOFTCAP:
+      return op.as.elementwise.width;
+    default:
+      return kHeavy;
   }
 }
 
 }  // namespace
 
-// ---- Values ------------------------------------------------------------------------------------------
+// ---- Values
 
 ValueId Values::add(uint32_t width, uint32_t capacity_rows) {
   const size_t n = backends_.size();
-  values_.push_back({width, capacity_rows, 0, std::vector<plumb_slice>(n), std::vector<plumb_slice>(n),
-                     std::vector<char>(n, 0), std::vector<char>(n, 0)});
+  values_.push_back({width, capacity_rows, 0, std::vector<plumb_slice>(n),
+                     std::vector<plumb_slice>(n), std::vector<char>(n, 0),
+                     std::vector<char>(n, 0)});
   return static_cast<ValueId>(values_.size() - 1);
 }
 
@@ -50,14 +57,16 @@ Result<plumb_slice> Values::quantised_slice(ValueId value, BackendId backend) {
     const Backend& on = *backends_[backend];
     const uint64_t bytes = on.table().activation_bytes(on.self(), v.capacity_rows, v.width);
     if (bytes == 0) {
-      return Error{PLUMB_UNSUPPORTED, on.id() + " cannot quantise activations: set kernels.activations to f32"};
+      return Error{PLUMB_UNSUPPORTED,
+                   on.id() + " cannot quantise activations: set kernels.activations to f32"};
     }
     PLUMB_ASSIGN(v.quantised_slices[backend], backends_[backend]->alloc(bytes));
   }
   return v.quantised_slices[backend];
 }
 
-Result<void> Values::write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes) {
+Result<void> Values::write_all(ValueId value, uint64_t offset_bytes, const void* data,
+                               uint64_t bytes) {
   for (size_t backend = 0; backend < backends_.size(); ++backend) {
     plumb_slice slice = values_[value].slices[backend];
     if (slice.buffer == 0) continue;
@@ -75,14 +84,20 @@ void Values::wrote(ValueId value, BackendId backend) {
   v.home = backend;
 }
 
-bool Values::is_at(ValueId value, BackendId backend) const { return values_[value].is_at[backend] != 0; }
-void Values::copied(ValueId value, BackendId backend) { values_[value].is_at[backend] = 1; }
+bool Values::is_at(ValueId value, BackendId backend) const {
+  return values_[value].is_at[backend] != 0;
+}
+void Values::copied(ValueId value, BackendId backend) {
+  values_[value].is_at[backend] = 1;
+}
 bool Values::is_quantised_at(ValueId value, BackendId backend) const {
   return values_[value].is_quantised_at[backend] != 0;
 }
-void Values::quantised(ValueId value, BackendId backend) { values_[value].is_quantised_at[backend] = 1; }
+void Values::quantised(ValueId value, BackendId backend) {
+  values_[value].is_quantised_at[backend] = 1;
+}
 
-// ---- Building ----------------------------------------------------------------------------------------
+// ---- Building
 
 Result<plumb_slice> Program::input(ValueId value, BackendId backend) {
   PLUMB_ASSIGN(const plumb_slice slice, values_->slice(value, backend));
@@ -98,8 +113,8 @@ Result<plumb_slice> Program::input(ValueId value, BackendId backend) {
   return slice;
 }
 
-Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend, const std::string& name,
-                                             int32_t layer) {
+Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend,
+                                             const std::string& name, int32_t layer) {
   PLUMB_ASSIGN(const plumb_slice out, values_->quantised_slice(value, backend));
   if (!values_->is_quantised_at(value, backend)) {
     auto op = make_abi<plumb_op>();
@@ -118,8 +133,8 @@ Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend, c
 void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output) {
   op.id = static_cast<uint32_t>(ops_.size());
   op.n_rows = 1;
-  const bool joins = !steps_.empty() && !steps_.back().is_copy && steps_.back().backend == backend &&
-                     steps_.back().set == set_;
+  const bool joins = !steps_.empty() && !steps_.back().is_copy &&
+                     steps_.back().backend == backend && steps_.back().set == set_;
   if (joins) {
     ++steps_.back().n_ops;
     steps_.back().values_per_row += values_per_row(op);
@@ -137,7 +152,7 @@ void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backen
   if (output != kNoValue) values_->wrote(output, backend);
 }
 
-// ---- Running -----------------------------------------------------------------------------------------
+// ---- Running
 
 void Program::set_rows(uint32_t n_rows) {
   n_rows_ = n_rows;
@@ -149,13 +164,16 @@ Result<void> Program::plan() {
   for (const Step& step : steps_) {
     if (step.is_copy) continue;
     const Backend& backend = *values_->backends()[step.backend];
-    const plumb_status status = backend.table().plan(backend.self(), &ops_[step.first_op], step.n_ops, error);
-    if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info_[step.first_op].name);
+    const plumb_status status =
+        backend.table().plan(backend.self(), &ops_[step.first_op], step.n_ops, error);
+    if (status != PLUMB_OK)
+      return error.take(status).at(backend.id() + ": op " + info_[step.first_op].name);
   }
   return {};
 }
 
-Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap, ProgramCounters& counters) {
+Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
+                          ProgramCounters& counters) {
   if (errors_.size() != pool.n_threads()) {
     errors_ = std::vector<ErrorBuffer>(pool.n_threads());
     statuses_.assign(pool.n_threads(), PLUMB_OK);
@@ -177,8 +195,8 @@ Result<void> Program::run_group(const Step& step, ThreadPool& pool) {
   const bool is_small = step.values_per_row * n_rows_ <= kValuesForOneThread;
   const uint32_t n_parts = is_small ? 1 : pool.n_threads();
   const auto execute = [&](uint32_t part) {
-    statuses_[part] = backend.table().execute(backend.self(), ops, step.n_ops, backend.worker(part), part, n_parts,
-                                              errors_[part]);
+    statuses_[part] = backend.table().execute(backend.self(), ops, step.n_ops, backend.worker(part),
+                                              part, n_parts, errors_[part]);
   };
   if (is_small) {
     execute(0);

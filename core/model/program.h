@@ -1,7 +1,9 @@
-// program.h: a list of named ops over named values, each op on the backend that the config chose for it.
+// program.h: a list of named ops over named values, each op on the backend that the config chose
+// for it.
 //
-// The host alone moves data: where an op's input lies with another backend, the program holds a copy step in front
-// of it and counts it. Ops that do not depend on each other share one execute call and one barrier.
+// The host alone moves data: where an op's input lies with another backend, the program holds a
+// copy step in front of it and counts it. Ops that do not depend on each other share one execute
+// call and one barrier.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,8 @@ class Values {
   Result<plumb_slice> slice(ValueId value, BackendId backend);
   /// Memory for the value in the backend's quantised layout.
   Result<plumb_slice> quantised_slice(ValueId value, BackendId backend);
-  /// Writes host data behind the first offset_bytes of the value on every backend that has memory for it.
+  /// Writes host data behind the first offset_bytes of the value on every backend that has memory
+  /// for it.
   Result<void> write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes);
 
   // Which backends hold the newest contents; kept while programs are built.
@@ -76,8 +79,10 @@ class Program {
   void begin_set() { ++set_; }
   /// Makes sure that the newest contents of a value can be read by an op on the backend; its slice.
   Result<plumb_slice> input(ValueId value, BackendId backend);
-  /// The value as the backend's quantised activations; adds the quantize op (named NAME.q8) if it is not there yet.
-  Result<plumb_slice> quantised_input(ValueId value, BackendId backend, const std::string& name, int32_t layer);
+  /// The value as the backend's quantised activations; adds the quantize op (named NAME.q8) if it
+  /// is not there yet.
+  Result<plumb_slice> quantised_input(ValueId value, BackendId backend, const std::string& name,
+                                      int32_t layer);
   /// Appends an op whose slices are filled in. output: what it writes (or kNoValue).
   void add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output);
 
@@ -89,11 +94,13 @@ class Program {
   plumb_op& op(size_t index) { return ops_[index]; }
   const std::string& name(size_t index) const { return info_[index].name; }
 
-  /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before run.
+  /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before
+  /// run.
   Result<void> plan();
   void set_rows(uint32_t n_rows);
   /// Executes everything in order. first_position is for taps. Allocates nothing when tap is null.
-  Result<void> run(ThreadPool& pool, uint32_t first_position, TapSink* tap, ProgramCounters& counters);
+  Result<void> run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
+                   ProgramCounters& counters);
 
  private:
   struct OpInfo {
@@ -109,7 +116,8 @@ class Program {
     uint32_t n_ops = 0;
     BackendId backend = 0;
     uint64_t set = 0;
-    uint64_t values_per_row = 0;  // that its ops touch; more than one thread's worth: a matrix product or attention
+    uint64_t values_per_row =
+        0;  // that its ops touch; more than one thread's worth: a matrix product or attention
     // a copy
     ValueId value = 0;
     BackendId from = 0;
@@ -125,7 +133,7 @@ class Program {
   std::vector<Step> steps_;
   uint64_t set_ = 0;
   uint32_t n_rows_ = 1;
-  std::vector<char> staging_;       // of copies between backends without host memory, and of taps
+  std::vector<char> staging_;  // of copies between backends without host memory, and of taps
   std::vector<ErrorBuffer> errors_;  // one for each thread
   std::vector<plumb_status> statuses_;
 };

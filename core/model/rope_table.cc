@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// YaRN: dimensions below `low` keep their frequency, those above `high` are interpolated, a ramp lies between.
+// YaRN: dimensions below `low` keep their frequency, those above `high` are interpolated, a ramp
+// lies between.
 struct YarnRange {
   double low;
   double high;
@@ -18,9 +19,11 @@ struct YarnRange {
 
 YarnRange yarn_range(const Rope& rope) {
   const auto dimension_of = [&](double n_rotations) {
-    return rope.n_rotated * math::log(rope.original_context / (n_rotations * 2 * kPi)) / (2 * math::log(rope.base));
+    return rope.n_rotated * math::log(rope.original_context / (n_rotations * 2 * kPi)) /
+           (2 * math::log(rope.base));
   };
-  YarnRange range{std::floor(dimension_of(rope.beta_fast)), std::ceil(dimension_of(rope.beta_slow))};
+  YarnRange range{std::floor(dimension_of(rope.beta_fast)),
+                  std::ceil(dimension_of(rope.beta_slow))};
   range.low = std::max(range.low, 0.0);
   range.high = std::min(range.high, rope.n_rotated - 1.0);
   if (range.low == range.high) range.high += 0.001;  // as transformers: no division by zero
@@ -69,8 +72,8 @@ std::vector<float> inverse_frequencies(const Rope& rope, std::span<const float> 
   return frequencies;
 }
 
-void fill_rope_rows(std::span<const float> frequencies, double attention_factor, uint32_t first_position,
-                    uint32_t n_rows, float* cosines, float* sines) {
+void fill_rope_rows(std::span<const float> frequencies, double attention_factor,
+                    uint32_t first_position, uint32_t n_rows, float* cosines, float* sines) {
   for (uint32_t row = 0; row < n_rows; ++row) {
     const auto position = static_cast<float>(first_position + row);
     for (size_t i = 0; i < frequencies.size(); ++i) {

@@ -29,7 +29,8 @@ Result<uint32_t> Weights::need(const std::string& tensor, Backend& backend, uint
                                     dims_text(dims.data(), dims.size()) + ", found " +
                                     dims_text(found.dims, std::min<size_t>(found.rank, 4))};
   }
-  const auto [known, is_new] = need_of_.try_emplace({entry, &backend}, static_cast<uint32_t>(needs_.size()));
+  const auto [known, is_new] =
+      need_of_.try_emplace({entry, &backend}, static_cast<uint32_t>(needs_.size()));
   if (is_new) needs_.push_back({entry, &backend, 0, 0});
   needs_[known->second].uses |= use;
   return known->second;

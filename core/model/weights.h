@@ -1,4 +1,5 @@
-// weights.h: which tensors a decoder needs, on which backend and for what; checked, then prepared in parallel.
+// weights.h: which tensors a decoder needs, on which backend and for what; checked, then prepared
+// in parallel.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,16 @@ class Weights {
   explicit Weights(const ModelFile& file) : file_(&file) {}
 
   /// Index of a need; the same (tensor, backend) asked for twice is prepared once with both uses.
-  /// Fails CORRUPT: the tensor is missing or has other dims. dims row-major: {n_out, n_in} or {width}.
-  Result<uint32_t> need(const std::string& tensor, Backend& backend, uint32_t use, std::vector<uint64_t> dims);
+  /// Fails CORRUPT: the tensor is missing or has other dims. dims row-major: {n_out, n_in} or
+  /// {width}.
+  Result<uint32_t> need(const std::string& tensor, Backend& backend, uint32_t use,
+                        std::vector<uint64_t> dims);
 
   bool has(const std::string& tensor) const { return file_->find(tensor) != nullptr; }
   plumb_format format(uint32_t need) const { return needs_[need].entry->tensor.format; }
 
-  /// Prepares all needs on the pool's threads; then drops the source pages that no backend keeps using.
+  /// Prepares all needs on the pool's threads; then drops the source pages that no backend keeps
+  /// using.
   Result<void> prepare(ThreadPool& pool);
   plumb_handle handle(uint32_t need) const { return needs_[need].handle; }
 

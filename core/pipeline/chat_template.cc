@@ -20,8 +20,9 @@ bool is_deeper_than(const OrderedJson& json, int depth) {
 
 }  // namespace
 
-Result<ChatTemplate> ChatTemplate::create(std::string id, const plumb_template_engine& table, const plumb_host* host,
-                                          std::string_view source, const std::string& undefined) {
+Result<ChatTemplate> ChatTemplate::create(std::string id, const plumb_template_engine& table,
+                                          const plumb_host* host, std::string_view source,
+                                          const std::string& undefined) {
   const std::string options = OrderedJson{{"undefined", undefined}}.dump();
   ErrorBuffer error;
   void* self = nullptr;
@@ -55,16 +56,19 @@ Result<std::string> ChatTemplate::render(const OrderedJson& context, int64_t now
     status = table_->render(self_, &request, out.data(), out.size(), &n_bytes, error);
   }
   if (status != PLUMB_OK) return error.take(status).at(id_);
-  if (n_bytes > out.size()) return Error{PLUMB_INTERNAL, id_ + ": wrote more bytes than there was room for"};
+  if (n_bytes > out.size())
+    return Error{PLUMB_INTERNAL, id_ + ": wrote more bytes than there was room for"};
   out.resize(n_bytes);
   return out;
 }
 
-Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt, std::string_view bos_token,
-                                 std::string_view eos_token) {
-  OrderedJson context = input.is_array() ? OrderedJson{{"messages", std::move(input)}} : std::move(input);
+Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
+                                 std::string_view bos_token, std::string_view eos_token) {
+  OrderedJson context =
+      input.is_array() ? OrderedJson{{"messages", std::move(input)}} : std::move(input);
   if (!context.is_object() || !context.contains("messages") || !context["messages"].is_array()) {
-    return Error{PLUMB_INVALID_ARGUMENT, "messages: expected an array, or an object with the key messages"};
+    return Error{PLUMB_INVALID_ARGUMENT,
+                 "messages: expected an array, or an object with the key messages"};
   }
   size_t index = 0;
   for (OrderedJson& message : context["messages"]) {

@@ -16,8 +16,9 @@ using OrderedJson = nlohmann::ordered_json;
 class ChatTemplate {
  public:
   /// undefined: "strict", "semi_strict" or "hf".
-  static Result<ChatTemplate> create(std::string id, const plumb_template_engine& table, const plumb_host* host,
-                                     std::string_view source, const std::string& undefined);
+  static Result<ChatTemplate> create(std::string id, const plumb_template_engine& table,
+                                     const plumb_host* host, std::string_view source,
+                                     const std::string& undefined);
   ChatTemplate(ChatTemplate&& other) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) = delete;
   ~ChatTemplate();
@@ -36,11 +37,12 @@ class ChatTemplate {
   void* self_;
 };
 
-/// Makes messages and their surroundings complete, so that a real template renders in strict mode: the optional keys
-/// that templates ask for (tools, documents, tool_calls, reasoning_content) are filled with what means "none".
-/// input: an array of messages, or an object with "messages" and any further variables, which stay as they are.
-/// Fails INVALID_ARGUMENT: what is wrong with which message.
-Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt, std::string_view bos_token,
-                                 std::string_view eos_token);
+/// Makes messages and their surroundings complete, so that a real template renders in strict mode:
+/// the optional keys that templates ask for (tools, documents, tool_calls, reasoning_content) are
+/// filled with what means "none". input: an array of messages, or an object with "messages" and any
+/// further variables, which stay as they are. Fails INVALID_ARGUMENT: what is wrong with which
+/// message.
+Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
+                                 std::string_view bos_token, std::string_view eos_token);
 
 }  // namespace plumbline::pipeline

@@ -45,7 +45,7 @@ class TextAssembler {
   Utf8Stream utf8_;
   const std::function<void(std::string_view)>* on_text_;
   std::string* text_;
-  std::string safe_;   // bytes that no stop string can reach any more
+  std::string safe_;  // bytes that no stop string can reach any more
   std::string whole_;  // characters that are complete
 };
 
@@ -55,10 +55,12 @@ Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& 
   const uint32_t room = free_rows - std::min(reserved, free_rows);
   if (request.prompt_ids.size() <= room) return {};
   return Error{PLUMB_INVALID_ARGUMENT,
-               "the prompt has " + std::to_string(request.prompt_ids.size()) + " ids, but there is room for " +
-                   std::to_string(room) + ": of " + std::to_string(decoder.capacity_rows()) + " rows of context, " +
+               "the prompt has " + std::to_string(request.prompt_ids.size()) +
+                   " ids, but there is room for " + std::to_string(room) + ": of " +
+                   std::to_string(decoder.capacity_rows()) + " rows of context, " +
                    std::to_string(decoder.n_past()) + " are used and " + std::to_string(reserved) +
-                   " reserved for the answer; shorten the prompt, raise context.length or lower context.reserve_output"};
+                   " reserved for the answer; shorten the prompt, raise context.length or lower "
+                   "context.reserve_output"};
 }
 
 bool is_cancelled(const GenerationRequest& request) {
@@ -69,30 +71,38 @@ bool is_cancelled(const GenerationRequest& request) {
 
 std::string_view stop_reason_name(StopReason reason) {
   switch (reason) {
-    case StopReason::kEndToken: return "end_token";
-    case StopReason::kStopString: return "stop_string";
-    case StopReason::kMaxTokens: return "max_tokens";
-    case StopReason::kContextFull: return "context_full";
-    case StopReason::kSamplerEnded: return "sampler_ended";
-    case StopReason::kCancelled: return "cancelled";
+    case StopReason::kEndToken:
+      return "end_token";
+    case StopReason::kStopString:
+      return "stop_string";
+    case StopReason::kMaxTokens:
+      return "max_tokens";
+    case StopReason::kContextFull:
+      return "context_full";
+    case StopReason::kSamplerEnded:
+      return "sampler_ended";
+    case StopReason::kCancelled:
+      return "cancelled";
   }
   return "";
 }
 
-Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
-                            const GenerationRequest& request) {
+Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
+                            const Tokenizer& tokenizer, const GenerationRequest& request) {
   PLUMB_TRY(check_room(decoder, request));
   Generation generation;
   generation.ids.reserve(std::min(request.max_tokens, decoder.capacity_rows() - decoder.n_past()));
   TextAssembler assembler(request, &generation.text);
-  const std::vector<uint64_t> control_bits = tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
+  const std::vector<uint64_t> control_bits =
+      tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
 
   const Clock::time_point start = Clock::now();
   PLUMB_ASSIGN(std::span<const float> logits, decoder.forward(request.prompt_ids));
   generation.prefill_s = seconds_since(start);
   const auto finish = [&](StopReason reason) {
     generation.stop_reason = reason;
-    if (!generation.ids.empty()) generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
+    if (!generation.ids.empty())
+      generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
     assembler.finish();
   };
 
@@ -137,7 +147,8 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, cons
       return generation;
     }
     if (!(attributes & PLUMB_TOKEN_CONTROL)) {
-      PLUMB_ASSIGN(const std::string_view bytes, tokenizer.piece(pick.id, generation.ids.size() == 1));
+      PLUMB_ASSIGN(const std::string_view bytes,
+                   tokenizer.piece(pick.id, generation.ids.size() == 1));
       if (assembler.feed(bytes)) {
         finish(StopReason::kStopString);
         return generation;

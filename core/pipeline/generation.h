@@ -14,7 +14,14 @@
 
 namespace plumbline::pipeline {
 
-enum class StopReason { kEndToken, kStopString, kMaxTokens, kContextFull, kSamplerEnded, kCancelled };
+enum class StopReason {
+  kEndToken,
+  kStopString,
+  kMaxTokens,
+  kContextFull,
+  kSamplerEnded,
+  kCancelled
+};
 std::string_view stop_reason_name(StopReason reason);
 
 struct GenerationRequest {
@@ -34,7 +41,7 @@ struct GenerationRequest {
 
 struct Generation {
   std::vector<int32_t> ids;  // generated, the end token included
-  std::string text;          // without control tokens and stop strings
+  std::string text;  // without control tokens and stop strings
   StopReason stop_reason = StopReason::kMaxTokens;
   double prefill_s = 0;
   double time_to_first_token_s = 0;
@@ -42,8 +49,9 @@ struct Generation {
 };
 
 /// Runs a generation from the decoder's present state: prompt_ids are appended to what it holds.
-/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt leaves too little room for the answer.
-Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler, const Tokenizer& tokenizer,
-                            const GenerationRequest& request);
+/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt leaves too little room
+/// for the answer.
+Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
+                            const Tokenizer& tokenizer, const GenerationRequest& request);
 
 }  // namespace plumbline::pipeline

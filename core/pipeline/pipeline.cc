@@ -10,9 +10,11 @@ namespace {
 
 constexpr uint64_t kHeadBytes = 4096;  // of a file, for loaders to recognise: plumb/ext/loader.h
 
-// Among plugins of one kind, the first that recognises what it would get; the reasons of all if none does.
+// Among plugins of one kind, the first that recognises what it would get; the reasons of all if
+// none does.
 template <typename Table, typename Recognise>
-Result<Loaded<Table>> find_recognising(Host& host, const std::string& pin, const Recognise& recognise) {
+Result<Loaded<Table>> find_recognising(Host& host, const std::string& pin,
+                                       const Recognise& recognise) {
   if (pin != config::kAuto) return host.find<Table>({.pin = pin});
   std::string reasons;
   for (const Loaded<Table>& candidate : host.find_all<Table>()) {
@@ -40,7 +42,8 @@ Result<std::unique_ptr<Pipeline>> Pipeline::open(const config::PipelineConfig& c
       });
   if (!loader) return std::move(loader).error().at(model_path);
   pipeline->loader_id_ = loader->id;
-  PLUMB_ASSIGN(model::ModelFile file, model::ModelFile::open(*loader->table, loader->host, model_path));
+  PLUMB_ASSIGN(model::ModelFile file,
+               model::ModelFile::open(*loader->table, loader->host, model_path));
   pipeline->file_.emplace(std::move(file));
   return pipeline;
 }
@@ -49,7 +52,8 @@ Pipeline::~Pipeline() = default;
 
 ThreadPool& Pipeline::threads() {
   if (threads_ == nullptr) {
-    threads_ = std::make_unique<ThreadPool>(config_.kernels.threads.value_or(default_thread_count()));
+    threads_ =
+        std::make_unique<ThreadPool>(config_.kernels.threads.value_or(default_thread_count()));
   }
   return *threads_;
 }
@@ -57,7 +61,9 @@ ThreadPool& Pipeline::threads() {
 std::string Pipeline::metadata_text(std::string_view key) const {
   auto value = make_abi<plumb_value>();
   const plumb_metadata& metadata = file_->metadata();
-  if (metadata.get(metadata.context, to_abi(key), &value) != PLUMB_OK || value.type != PLUMB_VALUE_STR) return {};
+  if (metadata.get(metadata.context, to_abi(key), &value) != PLUMB_OK ||
+      value.type != PLUMB_VALUE_STR)
+    return {};
   return to_string(value.as.str);
 }
 
@@ -68,24 +74,29 @@ Result<Tokenizer*> Pipeline::tokenizer() {
           return table.recognise(&file_->metadata(), error);
         });
     if (!found) return std::move(found).error().at(file_->path() + ": tokenizer");
-    PLUMB_ASSIGN(Tokenizer made, Tokenizer::create(found->id, *found->table, found->host, file_->metadata(),
-                                                   config_.tokenizer.options_json));
+    PLUMB_ASSIGN(Tokenizer made,
+                 Tokenizer::create(found->id, *found->table, found->host, file_->metadata(),
+                                   config_.tokenizer.options_json));
     tokenizer_.emplace(std::move(made));
   }
   return &*tokenizer_;
 }
 
-bool Pipeline::has_chat_template() const { return !metadata_text("tokenizer.chat_template").empty(); }
+bool Pipeline::has_chat_template() const {
+  return !metadata_text("tokenizer.chat_template").empty();
+}
 
 Result<ChatTemplate*> Pipeline::chat_template() {
   if (!chat_template_) {
     const std::string source = metadata_text("tokenizer.chat_template");
     if (source.empty()) {
-      return Error{PLUMB_INVALID_CONFIG, file_->path() + " has no chat template: give raw text (--raw)"};
+      return Error{PLUMB_INVALID_CONFIG,
+                   file_->path() + " has no chat template: give raw text (--raw)"};
     }
-    PLUMB_ASSIGN(const auto engine, host_->find<plumb_template_engine>({.pin = config_.chat_template.plugin}));
-    PLUMB_ASSIGN(ChatTemplate made, ChatTemplate::create(engine.id, *engine.table, engine.host, source,
-                                                         config_.chat_template.undefined));
+    PLUMB_ASSIGN(const auto engine,
+                 host_->find<plumb_template_engine>({.pin = config_.chat_template.plugin}));
+    PLUMB_ASSIGN(ChatTemplate made, ChatTemplate::create(engine.id, *engine.table, engine.host,
+                                                         source, config_.chat_template.undefined));
     chat_template_.emplace(std::move(made));
   }
   return &*chat_template_;
@@ -97,9 +108,9 @@ Result<size_t> Pipeline::backend_at(const std::string& name) {
     if (backends_[index]->id() == kernels.id) return index;
   }
   const bool is_main = backends_.empty();
-  PLUMB_ASSIGN(auto backend,
-               model::Backend::create(kernels.id, *kernels.table, kernels.host, threads().n_threads(),
-                                      is_main ? config_.kernels.options_json : "{}"));
+  PLUMB_ASSIGN(auto backend, model::Backend::create(kernels.id, *kernels.table, kernels.host,
+                                                    threads().n_threads(),
+                                                    is_main ? config_.kernels.options_json : "{}"));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;
 }
@@ -126,7 +137,8 @@ Result<SamplerChain> Pipeline::sampler() {
   return make_sampler(config_.sampling, *host_, model->hyper_parameters().n_vocab);
 }
 
-Result<std::string> Pipeline::render(OrderedJson messages, bool add_generation_prompt, int64_t now_unix_s) {
+Result<std::string> Pipeline::render(OrderedJson messages, bool add_generation_prompt,
+                                     int64_t now_unix_s) {
   PLUMB_ASSIGN(Tokenizer* const tokens, tokenizer());
   PLUMB_ASSIGN(ChatTemplate* const engine, chat_template());
   const auto literal = [&](int32_t id) -> std::string_view {
@@ -135,15 +147,16 @@ Result<std::string> Pipeline::render(OrderedJson messages, bool add_generation_p
     return bytes ? *bytes : std::string_view();
   };
   PLUMB_ASSIGN(const OrderedJson context,
-               chat_context(std::move(messages), add_generation_prompt, literal(tokens->info().bos_id),
-                            literal(tokens->info().eos_id)));
+               chat_context(std::move(messages), add_generation_prompt,
+                            literal(tokens->info().bos_id), literal(tokens->info().eos_id)));
   return engine->render(context, now_unix_s);
 }
 
 Result<Encoding> Pipeline::encode_prompt(std::string_view prompt) {
   PLUMB_ASSIGN(Tokenizer* const tokens, tokenizer());
-  const uint32_t special =
-      config_.tokenizer.special == config::Special::kParse ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
+  const uint32_t special = config_.tokenizer.special == config::Special::kParse
+                               ? PLUMB_SPECIAL_PARSE
+                               : PLUMB_SPECIAL_OFF;
   PLUMB_ASSIGN(Encoding encoding, tokens->encode(prompt, special));
   add_bos(tokens->info(), encoding);
   return encoding;
@@ -159,13 +172,15 @@ GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) 
   return request;
 }
 
-Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host, uint32_t n_vocab) {
+Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host,
+                                  uint32_t n_vocab) {
   SamplerChain chain(n_vocab);
   for (const config::StageConfig& wanted : sampling.stages) {
     const plumb_sampler* table = nullptr;
     const plumb_host* services = nullptr;
     std::string offered;
-    for (const Loaded<plumb_sampler>& library : host.find_all<plumb_sampler>({.pin = wanted.plugin})) {
+    for (const Loaded<plumb_sampler>& library :
+         host.find_all<plumb_sampler>({.pin = wanted.plugin})) {
       for (uint32_t index = 0;; ++index) {
         const std::string_view stage = to_view(library.table->stage_at(index));
         if (stage.empty()) break;
@@ -177,8 +192,8 @@ Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& 
       }
     }
     if (table == nullptr) {
-      return Error{PLUMB_NOT_FOUND, "no plugin offers the sampler stage " + wanted.stage + "; offered are " +
-                                        (offered.empty() ? "none" : offered)};
+      return Error{PLUMB_NOT_FOUND, "no plugin offers the sampler stage " + wanted.stage +
+                                        "; offered are " + (offered.empty() ? "none" : offered)};
     }
     PLUMB_TRY(chain.add(*table, services, wanted.stage, wanted.params_json));
   }

@@ -42,7 +42,8 @@ class Pipeline {
 
   /// The prompt's bytes for messages: canonical context, then the template.
   Result<std::string> render(OrderedJson messages, bool add_generation_prompt, int64_t now_unix_s);
-  /// The prompt's ids: encoded as the config says, with the beginning-of-sequence token if the model wants one.
+  /// The prompt's ids: encoded as the config says, with the beginning-of-sequence token if the
+  /// model wants one.
   Result<Encoding> encode_prompt(std::string_view prompt);
   /// What the config says of a generation; the rest is the caller's to fill in.
   GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
@@ -63,7 +64,9 @@ class Pipeline {
   std::optional<ChatTemplate> chat_template_;
 };
 
-/// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers), INVALID_CONFIG.
-Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host, uint32_t n_vocab);
+/// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers),
+/// INVALID_CONFIG.
+Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host,
+                                  uint32_t n_vocab);
 
 }  // namespace plumbline::pipeline

@@ -20,22 +20,23 @@ SamplerChain::~SamplerChain() {
   for (const Stage& stage : stages_) stage.table->destroy(stage.self);
 }
 
-Result<void> SamplerChain::add(const plumb_sampler& table, const plumb_host* host, const std::string& stage,
-                               const std::string& params_json) {
+Result<void> SamplerChain::add(const plumb_sampler& table, const plumb_host* host,
+                               const std::string& stage, const std::string& params_json) {
   ErrorBuffer error;
   void* self = nullptr;
   const plumb_status status = table.create(host, to_abi(stage), to_abi(params_json),
                                            static_cast<uint32_t>(ids_.size()), &self, error);
   if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage);
   stages_.push_back({stage, &table, self});
-  scratch_.resize(std::max<uint64_t>(scratch_.size(), table.scratch_bytes(self) + kScratchAlignment));
+  scratch_.resize(
+      std::max<uint64_t>(scratch_.size(), table.scratch_bytes(self) + kScratchAlignment));
   return {};
 }
 
 Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_context context) {
   if (logits.size() != ids_.size()) {
-    return Error{PLUMB_INVALID_ARGUMENT, "expected " + std::to_string(ids_.size()) + " logits, found " +
-                                             std::to_string(logits.size())};
+    return Error{PLUMB_INVALID_ARGUMENT, "expected " + std::to_string(ids_.size()) +
+                                             " logits, found " + std::to_string(logits.size())};
   }
   context.struct_bytes = sizeof context;
   context.n_vocab = static_cast<uint32_t>(ids_.size());
@@ -49,15 +50,18 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
   candidates_.picked = -1;
   candidates_.coin = candidates_.probability = std::nan("");
   const auto address = reinterpret_cast<uintptr_t>(scratch_.data());
-  void* scratch = scratch_.data() + (kScratchAlignment - address % kScratchAlignment) % kScratchAlignment;
+  void* scratch =
+      scratch_.data() + (kScratchAlignment - address % kScratchAlignment) % kScratchAlignment;
 
   ErrorBuffer error;
   for (const Stage& stage : stages_) {
-    const plumb_status status = stage.table->apply(stage.self, &context, scratch, &candidates_, error);
+    const plumb_status status =
+        stage.table->apply(stage.self, &context, scratch, &candidates_, error);
     if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
     if (candidates_.n == 0 || candidates_.n > context.n_vocab) {
-      return Error{PLUMB_INTERNAL, "sampler stage " + stage.name + " left " + std::to_string(candidates_.n) +
-                                       " candidates, expected 1 to " + std::to_string(context.n_vocab)};
+      return Error{PLUMB_INTERNAL,
+                   "sampler stage " + stage.name + " left " + std::to_string(candidates_.n) +
+                       " candidates, expected 1 to " + std::to_string(context.n_vocab)};
     }
   }
   if (candidates_.picked < 0 || static_cast<uint32_t>(candidates_.picked) >= context.n_vocab) {

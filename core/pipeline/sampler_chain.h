@@ -15,8 +15,8 @@ namespace plumbline::pipeline {
 struct Pick {
   int32_t id = -1;
   double probability = 0;  // NaN if the draw stage does not tell
-  double coin = 0;         // NaN if it used none
-  uint32_t n_kept = 0;     // candidates that were left
+  double coin = 0;  // NaN if it used none
+  uint32_t n_kept = 0;  // candidates that were left
 };
 
 class SamplerChain {

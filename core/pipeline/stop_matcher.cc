@@ -38,6 +38,8 @@ bool StopMatcher::feed(std::string_view bytes, std::string* out) {
   return false;
 }
 
-std::string StopMatcher::flush() { return std::exchange(held_, {}); }
+std::string StopMatcher::flush() {
+  return std::exchange(held_, {});
+}
 
 }  // namespace plumbline::pipeline

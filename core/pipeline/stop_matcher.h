@@ -13,8 +13,8 @@ class StopMatcher {
   /// Empty strings are ignored.
   explicit StopMatcher(std::vector<std::string> stops);
 
-  /// Takes bytes; what is now safe to show is appended to *out. True: a stop string is complete; *out ends before
-  /// it, and nothing more may be fed.
+  /// Takes bytes; what is now safe to show is appended to *out. True: a stop string is complete;
+  /// *out ends before it, and nothing more may be fed.
   bool feed(std::string_view bytes, std::string* out);
   /// The end without a stop string: what was held back.
   std::string flush();

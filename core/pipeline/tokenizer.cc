@@ -7,8 +7,9 @@
 
 namespace plumbline::pipeline {
 
-Result<Tokenizer> Tokenizer::create(std::string id, const plumb_tokenizer& table, const plumb_host* host,
-                                    const plumb_metadata& metadata, const std::string& options_json) {
+Result<Tokenizer> Tokenizer::create(std::string id, const plumb_tokenizer& table,
+                                    const plumb_host* host, const plumb_metadata& metadata,
+                                    const std::string& options_json) {
   ErrorBuffer error;
   void* self = nullptr;
   plumb_status status = table.create(host, &metadata, to_abi(options_json), &self, error);
@@ -51,7 +52,8 @@ Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special) cons
       continue;
     }
     if (status != PLUMB_OK) return error.take(status).at(id_);
-    if (result.n > capacity) return Error{PLUMB_INTERNAL, id_ + ": wrote more ids than there was room for"};
+    if (result.n > capacity)
+      return Error{PLUMB_INTERNAL, id_ + ": wrote more ids than there was room for"};
     encoding.ids.resize(result.n);
     encoding.spans.resize(result.n);
     return encoding;
@@ -78,7 +80,8 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids) const {
 std::vector<uint64_t> Tokenizer::control_bits(uint32_t n_ids) const {
   std::vector<uint64_t> bits((uint64_t{n_ids} + 63) / 64, 0);
   for (uint32_t token = 0; token < std::min(n_ids, info_.n_vocab); ++token) {
-    if (attributes(static_cast<int32_t>(token)) & PLUMB_TOKEN_CONTROL) bits[token / 64] |= uint64_t{1} << (token % 64);
+    if (attributes(static_cast<int32_t>(token)) & PLUMB_TOKEN_CONTROL)
+      bits[token / 64] |= uint64_t{1} << (token % 64);
   }
   return bits;
 }

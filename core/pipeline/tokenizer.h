@@ -14,14 +14,16 @@ namespace plumbline::pipeline {
 
 struct Encoding {
   std::vector<int32_t> ids;
-  std::vector<plumb_span> spans;  // bytes of the text, one for each id; {0,0} for an id that stands for none of them
+  std::vector<plumb_span>
+      spans;  // bytes of the text, one for each id; {0,0} for an id that stands for none of them
 };
 
 class Tokenizer {
  public:
   /// metadata must outlive the result.
-  static Result<Tokenizer> create(std::string id, const plumb_tokenizer& table, const plumb_host* host,
-                                  const plumb_metadata& metadata, const std::string& options_json);
+  static Result<Tokenizer> create(std::string id, const plumb_tokenizer& table,
+                                  const plumb_host* host, const plumb_metadata& metadata,
+                                  const std::string& options_json);
   Tokenizer(Tokenizer&& other) noexcept;
   Tokenizer& operator=(Tokenizer&&) = delete;
   ~Tokenizer();
@@ -36,7 +38,8 @@ class Tokenizer {
   Result<std::string_view> piece(int32_t token, bool is_first) const;
   /// All bytes of the ids, control tokens included as their literals.
   Result<std::string> decode(std::span<const int32_t> ids) const;
-  /// Bit i: id i is a control token. ceil(n_ids/64) words; a model may have more ids than its tokenizer.
+  /// Bit i: id i is a control token. ceil(n_ids/64) words; a model may have more ids than its
+  /// tokenizer.
   std::vector<uint64_t> control_bits(uint32_t n_ids) const;
 
  private:
@@ -49,7 +52,8 @@ class Tokenizer {
   plumb_tokenizer_info info_{};
 };
 
-/// Puts the beginning-of-sequence token in front if the model expects one and the text did not bring its own.
+/// Puts the beginning-of-sequence token in front if the model expects one and the text did not
+/// bring its own.
 void add_bos(const plumb_tokenizer_info& info, Encoding& encoding);
 
 }  // namespace plumbline::pipeline

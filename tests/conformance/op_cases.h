@@ -51,7 +51,6 @@ inline constexpr CaseFamily kCaseFamilies[] = {
     {"matmul", matmul_cases}, {"attend", attend_cases}, {"rows", row_cases}};
 
 // ---- Bounds
-// -------------------------------------------------------------------------------------------------
 
 /// Half the distance from 1 to the next f32.
 inline constexpr double kRoundoff = 0x1p-24;
@@ -64,7 +63,6 @@ inline double gamma(double n) {
 }
 
 // ---- For those who write cases
-// ------------------------------------------------------------------------------
 
 plumb_op_query query_of(uint32_t kind, uint64_t n_in = 0, uint64_t n_out = 0, uint32_t variant = 0);
 

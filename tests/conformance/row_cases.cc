@@ -37,7 +37,6 @@ InOut in_and_out(Rig& rig, const std::vector<float>& x, bool in_place) {
 }
 
 // ---- embed: exact
-// -----------------------------------------------------------------------------------------------
 
 OpCase embed_case(Random& random, const FormatInfo& format, uint32_t width, uint32_t T) {
   const uint32_t V = 37;
@@ -65,7 +64,6 @@ OpCase embed_case(Random& random, const FormatInfo& format, uint32_t width, uint
 }
 
 // ---- norms
-// ------------------------------------------------------------------------------------------------------
 
 struct NormData {
   bool is_centred;
@@ -136,7 +134,6 @@ OpCase norm_case(Random& random, bool is_centred, uint32_t width, uint32_t n_gro
 }
 
 // ---- quantize: exact, seen through a matrix that is the identity
-// ----------------------------------------------------
 
 OpCase quantize_case(Random& random, uint32_t width, uint32_t T) {
   auto x = std::make_shared<std::vector<float>>(random_values(random, uint64_t{T} * width));
@@ -188,7 +185,6 @@ OpCase quantize_case(Random& random, uint32_t width, uint32_t T) {
 }
 
 // ---- rope
-// ---------------------------------------------------------------------------------------------------------
 
 struct RopeData {
   uint32_t T, n_heads, head_width, n_rotated, pairing;
@@ -257,7 +253,6 @@ OpCase rope_case(Random& random, uint32_t T, uint32_t n_heads, uint32_t head_wid
 }
 
 // ---- elementwise
-// --------------------------------------------------------------------------------------------------
 
 struct Elementwise {
   const char* name;
@@ -327,7 +322,6 @@ OpCase elementwise_case(Random& random, const Elementwise& function, uint32_t T,
 }
 
 // ---- argmax: exact, ids as floats
-// -----------------------------------------------------------------------------------
 
 OpCase argmax_case(Random& random, uint32_t T, uint32_t width) {
   std::vector<float> x = random_values(random, uint64_t{T} * width);

@@ -1,5 +1,6 @@
-// The three real models against transformers' logits and greedy ids (golden/models), and the canonical backends
-// against each other. The long run has prompts of any length, the short one those of up to 32 ids.
+// The three real models against transformers' logits and greedy ids (golden/models), and the
+// canonical backends against each other. The long run has prompts of any length, the short one
+// those of up to 32 ids.
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -10,13 +11,16 @@
 namespace plumbline::test {
 namespace {
 
-// The oracle is transformers in f32 on the same dequantised weights; its f32 sums in another order stay within
-// 1.7e-4 of ours on these models (measured), so three times that is a difference of substance.
+// The oracle is transformers in f32 on the same dequantised weights; its f32 sums in another order
+// stay within 1.7e-4 of ours on these models (measured), so three times that is a difference of
+// substance.
 constexpr float kMaxAbsDifference = 5e-4f;
 constexpr size_t kTop = 20;
 constexpr size_t kShortPrompt = 32;  // ids: what a quick run spends on a real model
 
-bool is_long_run() { return std::getenv("PLUMB_LONG_TESTS") != nullptr; }
+bool is_long_run() {
+  return std::getenv("PLUMB_LONG_TESTS") != nullptr;
+}
 
 std::vector<int32_t> top(std::span<const float> logits) {
   std::vector<int32_t> order(logits.size());
@@ -42,7 +46,8 @@ class RealModels : public testing::TestWithParam<const char*> {
   }
   std::vector<GoldenCase> cases() const {
     std::vector<GoldenCase> all = read_cases(folder() + "/cases.jsonl");
-    if (!is_long_run()) std::erase_if(all, [](const GoldenCase& one) { return one.ids.size() > kShortPrompt; });
+    if (!is_long_run())
+      std::erase_if(all, [](const GoldenCase& one) { return one.ids.size() > kShortPrompt; });
     EXPECT_FALSE(all.empty());
     return all;
   }
@@ -58,17 +63,21 @@ TEST_P(RealModels, LogitsMatchTransformers) {
     const std::vector<float> ours = reference->last_logits(one.ids);
     ASSERT_EQ(ours.size(), golden.values.size()) << one.name;
     float worst = 0;
-    for (size_t i = 0; i < ours.size(); ++i) worst = std::max(worst, std::abs(ours[i] - golden.values[i]));
+    for (size_t i = 0; i < ours.size(); ++i)
+      worst = std::max(worst, std::abs(ours[i] - golden.values[i]));
     EXPECT_LE(worst, kMaxAbsDifference) << one.name;
     RecordProperty("worst_" + one.name, std::to_string(worst));
-    // The same order, except where transformers' own logits are closer together than the two can differ.
+    // The same order, except where transformers' own logits are closer together than the two can
+    // differ.
     const std::vector<int32_t> a = top(ours), b = top(golden.values);
     for (size_t rank = 0; rank < kTop; ++rank) {
       if (a[rank] == b[rank]) continue;
-      const float gap = std::abs(golden.values[static_cast<size_t>(a[rank])] - golden.values[static_cast<size_t>(b[rank])]);
+      const float gap = std::abs(golden.values[static_cast<size_t>(a[rank])] -
+                                 golden.values[static_cast<size_t>(b[rank])]);
       EXPECT_LE(gap, 2 * worst) << one.name << ": rank " << rank;
     }
-    std::printf("%s %s: %zu ids, largest difference %.3g\n", GetParam(), one.name.c_str(), one.ids.size(), worst);
+    std::printf("%s %s: %zu ids, largest difference %.3g\n", GetParam(), one.name.c_str(),
+                one.ids.size(), worst);
   }
 }
 
@@ -80,7 +89,8 @@ TEST_P(RealModels, GreedyIdsMatchTransformers) {
   }
 }
 
-// The promise of core/doc/numerics.md on real weights: backends, threads and batch splits change no bit.
+// The promise of core/doc/numerics.md on real weights: backends, threads and batch splits change no
+// bit.
 TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
   const std::vector<std::string> backends = canonical_backends();
   ASSERT_GE(backends.size(), 2u);
@@ -88,18 +98,24 @@ TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
     std::vector<std::vector<float>> expected;
     for (const std::string& backend : backends) {
       for (const uint32_t n_threads : {1u, 2u}) {
-        const auto whole = runner({.backend = backend, .activations = activations, .n_threads = n_threads});
-        const auto chunks =
-            runner({.backend = backend, .activations = activations, .n_threads = n_threads, .chunk_rows = 7});
+        const auto whole =
+            runner({.backend = backend, .activations = activations, .n_threads = n_threads});
+        const auto chunks = runner({.backend = backend,
+                                    .activations = activations,
+                                    .n_threads = n_threads,
+                                    .chunk_rows = 7});
         ASSERT_TRUE(whole != nullptr && chunks != nullptr);
         size_t at = 0;
         for (const GoldenCase& one : cases()) {
           std::vector<float> row = whole->last_logits(one.ids);
           if (expected.size() == at) expected.push_back(row);
-          const std::string where = backend + " " + one.name + ", threads " + std::to_string(n_threads);
+          const std::string where =
+              backend + " " + one.name + ", threads " + std::to_string(n_threads);
           EXPECT_TRUE(same_bits(row, expected[at])) << where << ": in one call";
-          EXPECT_TRUE(same_bits(chunks->last_logits(one.ids), expected[at])) << where << ": in chunks of 7";
-          EXPECT_TRUE(same_bits(last_logits_one_by_one(*whole, one.ids), expected[at])) << where << ": one by one";
+          EXPECT_TRUE(same_bits(chunks->last_logits(one.ids), expected[at]))
+              << where << ": in chunks of 7";
+          EXPECT_TRUE(same_bits(last_logits_one_by_one(*whole, one.ids), expected[at]))
+              << where << ": one by one";
           ++at;
         }
       }
@@ -108,9 +124,11 @@ TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, RealModels,
-                         testing::Values("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b"), [](const auto& one) {
+                         testing::Values("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b"),
+                         [](const auto& one) {
                            std::string name = one.param;
-                           for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           for (char& c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
                            return name;
                          });
 

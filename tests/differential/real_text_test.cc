@@ -1,5 +1,6 @@
-// The whole corridor on the real models, from a shipped config to text: "The capital of France is" continued greedily
-// by the reference backend with f32 activations. The oracle is transformers (golden/models/*/greedy.jsonl).
+// The whole corridor on the real models, from a shipped config to text: "The capital of France is"
+// continued greedily by the reference backend with f32 activations. The oracle is transformers
+// (golden/models/*/greedy.jsonl).
 #include "core/config/load.h"
 #include "core/pipeline/pipeline.h"
 #include "tests/support/model_harness.h"
@@ -18,10 +19,10 @@ class RealText : public testing::TestWithParam<Shipped> {};
 TEST_P(RealText, GreedyTextMatchesTransformers) {
   const std::string path = pulled_model(GetParam().model);
   ASSERT_NE(path, "") << GetParam().model << " is missing: plumb model pull " << GetParam().model;
-  const auto resolved =
-      config::load_config({.file = std::string(PLUMB_SOURCE_DIR "/configs/pipelines/") + GetParam().config + ".yaml",
-                           .overrides = {"context.length=512"},
-                           .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
+  const auto resolved = config::load_config(
+      {.file = std::string(PLUMB_SOURCE_DIR "/configs/pipelines/") + GetParam().config + ".yaml",
+       .overrides = {"context.length=512"},
+       .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
   ASSERT_TRUE(resolved) << resolved.error().message;
   auto opened = pipeline::Pipeline::open(resolved->config, host(), path);
   ASSERT_TRUE(opened) << opened.error().message;
@@ -60,7 +61,8 @@ TEST_P(RealText, GreedyTextMatchesTransformers) {
 INSTANTIATE_TEST_SUITE_P(Shipped, RealText,
                          testing::Values(Shipped{"smollm2-reference-f32", "smollm2-135m"},
                                          Shipped{"gemma3-reference-f32", "gemma3-270m"},
-                                         Shipped{"qwen2.5-coder-reference-f32", "qwen2.5-coder-0.5b"}),
+                                         Shipped{"qwen2.5-coder-reference-f32",
+                                                 "qwen2.5-coder-0.5b"}),
                          [](const auto& one) { return std::to_string(one.index); });
 
 }  // namespace

@@ -7,8 +7,9 @@
 namespace plumbline::test {
 namespace {
 
-// The oracle is transformers in f32. Its own error is that of f32 sums, which the reference backend (f64) does not
-// share; the bound of the whole project for full logits is 5e-4, and tiny models stay far below it.
+// The oracle is transformers in f32. Its own error is that of f32 sums, which the reference backend
+// (f64) does not share; the bound of the whole project for full logits is 5e-4, and tiny models
+// stay far below it.
 constexpr float kMaxAbsDifference = 1e-4f;
 
 std::vector<std::string> tiny_models() {
@@ -28,7 +29,9 @@ class TinyModels : public testing::TestWithParam<std::string> {
     return Runner::create(folder() + "/model.gguf", options);
   }
   std::vector<GoldenCase> cases() const { return read_cases(folder() + "/cases.jsonl"); }
-  NpyArray logits(const GoldenCase& one) const { return read_npy(folder() + "/logits-" + one.name + ".npy"); }
+  NpyArray logits(const GoldenCase& one) const {
+    return read_npy(folder() + "/logits-" + one.name + ".npy");
+  }
 };
 
 TEST_P(TinyModels, LogitsOfEveryPositionMatchTransformers) {
@@ -39,7 +42,8 @@ TEST_P(TinyModels, LogitsOfEveryPositionMatchTransformers) {
     const std::vector<float> ours = reference->all_logits(one.ids);
     ASSERT_EQ(ours.size(), golden.values.size()) << one.name;
     float worst = 0;
-    for (size_t i = 0; i < ours.size(); ++i) worst = std::max(worst, std::abs(ours[i] - golden.values[i]));
+    for (size_t i = 0; i < ours.size(); ++i)
+      worst = std::max(worst, std::abs(ours[i] - golden.values[i]));
     EXPECT_LE(worst, kMaxAbsDifference) << one.name;
   }
 }
@@ -71,15 +75,20 @@ TEST_P(TinyModels, CanonicalBackendsGiveEqualBits) {
     const auto oracle = runner({.backend = backends.front(), .activations = activations});
     ASSERT_NE(oracle, nullptr);
     for (const std::string& backend : backends) {
-      const auto two_threads = runner({.backend = backend, .activations = activations, .n_threads = 2});
-      const auto chunks = runner({.backend = backend, .activations = activations, .n_threads = 3, .chunk_rows = 7});
+      const auto two_threads =
+          runner({.backend = backend, .activations = activations, .n_threads = 2});
+      const auto chunks =
+          runner({.backend = backend, .activations = activations, .n_threads = 3, .chunk_rows = 7});
       ASSERT_TRUE(two_threads != nullptr && chunks != nullptr);
       for (const GoldenCase& one : cases()) {
         const std::vector<float> expected = oracle->all_logits(one.ids);
-        const auto expected_last = std::span(expected).last(oracle->decoder().hyper_parameters().n_vocab);
-        EXPECT_TRUE(same_bits(two_threads->all_logits(one.ids), expected)) << backend << " " << one.name;
+        const auto expected_last =
+            std::span(expected).last(oracle->decoder().hyper_parameters().n_vocab);
+        EXPECT_TRUE(same_bits(two_threads->all_logits(one.ids), expected))
+            << backend << " " << one.name;
         EXPECT_TRUE(same_bits(chunks->all_logits(one.ids), expected)) << backend << " " << one.name;
-        EXPECT_TRUE(same_bits(last_logits_one_by_one(*two_threads, one.ids), expected_last)) << backend << " " << one.name;
+        EXPECT_TRUE(same_bits(last_logits_one_by_one(*two_threads, one.ids), expected_last))
+            << backend << " " << one.name;
       }
     }
   }
@@ -111,7 +120,8 @@ TEST_P(TinyModels, OverridesNameKindsToo) {
   ASSERT_NE(mixed, nullptr);
   mixed->last_logits(cases().front().ids);
   // Queries and keys go over and come back, in every layer.
-  EXPECT_EQ(mixed->decoder().counters().n_copies, 4u * mixed->decoder().hyper_parameters().n_layers);
+  EXPECT_EQ(mixed->decoder().counters().n_copies,
+            4u * mixed->decoder().hyper_parameters().n_layers);
 }
 
 class CountingTap : public TapSink {
@@ -125,7 +135,8 @@ class CountingTap : public TapSink {
 };
 
 TEST_P(TinyModels, TapsChangeNothing) {
-  const auto tapped = runner({.backend = canonical_backends().back(), .activations = PLUMB_ACT_Q8, .n_threads = 2});
+  const auto tapped =
+      runner({.backend = canonical_backends().back(), .activations = PLUMB_ACT_Q8, .n_threads = 2});
   ASSERT_NE(tapped, nullptr);
   for (const GoldenCase& one : cases()) {
     const std::vector<float> without = tapped->last_logits(one.ids);
@@ -137,12 +148,11 @@ TEST_P(TinyModels, TapsChangeNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, TinyModels, testing::ValuesIn(tiny_models()),
-                         [](const auto& one) {
-                           std::string name = one.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Golden, TinyModels, testing::ValuesIn(tiny_models()), [](const auto& one) {
+  std::string name = one.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace plumbline::test

@@ -39,7 +39,8 @@ inline std::vector<GoldenCase> read_cases(const std::string& path) {
   for (std::string line; std::getline(file, line);) {
     const auto json = nlohmann::json::parse(line);
     GoldenCase one{json.at("name"), {}, json.at("ids"), {}};
-    if (json.contains("prompt_ids")) one.prompt_ids = json["prompt_ids"].get<std::vector<int32_t>>();
+    if (json.contains("prompt_ids"))
+      one.prompt_ids = json["prompt_ids"].get<std::vector<int32_t>>();
     if (json.contains("text")) one.text = json["text"];
     cases.push_back(std::move(one));
   }
@@ -91,7 +92,8 @@ struct RunnerOptions {
 /// A model file with a decoder, ready to run.
 class Runner {
  public:
-  static std::unique_ptr<Runner> create(const std::string& model_path, const RunnerOptions& options) {
+  static std::unique_ptr<Runner> create(const std::string& model_path,
+                                        const RunnerOptions& options) {
     const auto loader = host().find<plumb_loader>({.pin = "plumb.loaders.gguf"});
     if (!loader) return fail(loader.error());
     auto file = model::ModelFile::open(*loader->table, loader->host, model_path);
@@ -119,8 +121,9 @@ class Runner {
   std::vector<float> all_logits(std::span<const int32_t> ids) {
     EXPECT_TRUE(decoder_->truncate(0));
     std::vector<float> rows;
-    const auto done = decoder_->forward_all(
-        ids, [&](uint32_t, std::span<const float> row) { rows.insert(rows.end(), row.begin(), row.end()); });
+    const auto done = decoder_->forward_all(ids, [&](uint32_t, std::span<const float> row) {
+      rows.insert(rows.end(), row.begin(), row.end());
+    });
     EXPECT_TRUE(done) << (done ? "" : done.error().message);
     return rows;
   }
@@ -144,7 +147,8 @@ class Runner {
   bool add_backend(const std::string& id) {
     const auto kernels = host().find<plumb_kernels>({.pin = id});
     if (!kernels) return fail(kernels.error()) != nullptr;
-    auto backend = model::Backend::create(kernels->id, *kernels->table, kernels->host, pool_.n_threads(), "{}");
+    auto backend = model::Backend::create(kernels->id, *kernels->table, kernels->host,
+                                          pool_.n_threads(), "{}");
     if (!backend) return fail(backend.error()) != nullptr;
     backends_.push_back(*std::move(backend));
     return true;

@@ -40,8 +40,7 @@ extern "C" {
 #endif
 
 /* True if the struct that p points to is large enough to hold the field. */
-#define PLUMB_HAS(p, type, field) \
-  ((p)->struct_bytes >= offsetof(type, field) + sizeof(((const type*)0)->field))
+#define PLUMB_HAS(p, type, field) ((p)->struct_bytes >= offsetof(type, field) + sizeof(((const type*)0)->field))
 
 /* Status codes: each says who must act. */
 typedef int32_t plumb_status;

@@ -32,7 +32,7 @@ typedef int32_t plumb_format;
 #define PLUMB_QK_K 256 /* values in a super-block of the K formats */
 
 typedef struct plumb_block_q4_0 {
-  uint16_t d;    /* f16 scale */
+  uint16_t d;     /* f16 scale */
   uint8_t qs[16]; /* value i in the low nibble of qs[i] for i < 16, value 16 + i in the high one; minus 8 */
 } plumb_block_q4_0;
 

@@ -28,8 +28,8 @@ typedef struct plumb_host {
 
   /* Maps a file read-only. *out stays valid until unmap. Pages are shared with the file cache.
    * Fails NOT_FOUND (path, reason), CORRUPT (not a regular file, or empty). [any-thread] */
-  plumb_status(PLUMB_CALL* map_file)(void* context, plumb_str path, plumb_bytes* out,
-                                     plumb_handle* mapping, plumb_error* error);
+  plumb_status(PLUMB_CALL* map_file)(void* context, plumb_str path, plumb_bytes* out, plumb_handle* mapping,
+                                     plumb_error* error);
   /* An unknown mapping is ignored. [any-thread] */
   void(PLUMB_CALL* unmap_file)(void* context, plumb_handle mapping);
 
@@ -85,8 +85,8 @@ typedef struct plumb_plugin {
 
 /* The one exported symbol. INCOMPATIBLE if the ranges do not meet (the error names both and the remedy).
  * Must not allocate, start threads or touch the floating-point state. */
-typedef plumb_status(PLUMB_CALL* plumb_plugin_entry_fn)(const plumb_offer* offer,
-                                                        plumb_answer* answer, plumb_error* error);
+typedef plumb_status(PLUMB_CALL* plumb_plugin_entry_fn)(const plumb_offer* offer, plumb_answer* answer,
+                                                        plumb_error* error);
 #define PLUMB_PLUGIN_ENTRY "plumb_plugin_entry"
 
 /* The side-car manifest (JSON, beside the library, NAME.plugin.json) lists a plugin without loading it:

@@ -18,13 +18,15 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
     ::close(fd);
-    return Error{PLUMB_CORRUPT, path + (S_ISREG(info.st_mode) ? ": the file is empty" : ": not a regular file")};
+    return Error{PLUMB_CORRUPT,
+                 path + (S_ISREG(info.st_mode) ? ": the file is empty" : ": not a regular file")};
   }
   const auto size = static_cast<uint64_t>(info.st_size);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   const int map_error = errno;
   ::close(fd);
-  if (data == MAP_FAILED) return Error{PLUMB_NOT_FOUND, path + ": cannot map: " + std::strerror(map_error)};
+  if (data == MAP_FAILED)
+    return Error{PLUMB_NOT_FOUND, path + ": cannot map: " + std::strerror(map_error)};
   MappedFile file;
   file.bytes_ = {static_cast<const uint8_t*>(data), size};
   return file;
@@ -47,7 +49,8 @@ void MappedFile::drop(uint64_t offset, uint64_t n_bytes) const {
   const uint64_t end = offset + std::min(n_bytes, bytes_.bytes - offset);
   const uint64_t first = (offset + page - 1) / page * page;
   const uint64_t last = end / page * page;
-  if (first < last) ::madvise(const_cast<uint8_t*>(bytes_.data) + first, last - first, MADV_DONTNEED);
+  if (first < last)
+    ::madvise(const_cast<uint8_t*>(bytes_.data) + first, last - first, MADV_DONTNEED);
 }
 
 }  // namespace plumbline::os

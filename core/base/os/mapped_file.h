@@ -11,7 +11,8 @@ namespace plumbline::os {
 /// A whole regular file, mapped read-only and shared with the file cache. Move-only.
 class MappedFile {
  public:
-  /// Fails NOT_FOUND (path and the system's reason), CORRUPT (a directory or device, or an empty file).
+  /// Fails NOT_FOUND (path and the system's reason), CORRUPT (a directory or device, or an empty
+  /// file).
   static Result<MappedFile> open(const std::string& path);
 
   MappedFile() = default;
@@ -21,7 +22,8 @@ class MappedFile {
 
   plumb_bytes bytes() const { return bytes_; }
 
-  /// Lets go of the pages that lie wholly inside [offset, offset + n_bytes). A later read brings them back.
+  /// Lets go of the pages that lie wholly inside [offset, offset + n_bytes). A later read brings
+  /// them back.
   void drop(uint64_t offset, uint64_t n_bytes) const;
 
  private:

@@ -18,7 +18,8 @@ uint64_t peak_memory_bytes() {
 Result<BigBuffer> BigBuffer::allocate(uint64_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) {
-    return Error{PLUMB_INTERNAL, "cannot get " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
+    return Error{PLUMB_INTERNAL,
+                 "cannot get " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
   }
   ::madvise(data, bytes, MADV_HUGEPAGE);  // a wish: small pages do too
   BigBuffer buffer;

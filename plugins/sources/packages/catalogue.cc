@@ -3,8 +3,9 @@
 namespace plumbline::sources::packages {
 namespace {
 
-// Sizes and hashes are of the packages as the index serves them and of the joined files; gemma3-270m's
-// is also the one in the SHA256SUMS of its package. Licences: as the packages state them.
+// Sizes and hashes are of the packages as the index serves them and of the joined files;
+// gemma3-270m's is also the one in the SHA256SUMS of its package. Licences: as the packages state
+// them.
 constexpr Model kModels[] = {
     {"smollm2-135m", R"json({
   "name": "smollm2-135m",

@@ -53,15 +53,16 @@ TEST(Npy, RefusesWhatIsBroken) {
   for (size_t n = 0; n < good.size(); ++n) {
     EXPECT_FALSE(parse_npy(good.substr(0, n))) << n << " bytes of " << good.size();
   }
-  for (const char* shape : {"(5,)", "(4294967296, 4294967296)", "(18446744073709551615, 2)",
-                            "(18446744073709551616,)", "(-1,)", "(4", "4", "", "(1,1,1,1,1,1,1,1,4)"}) {
+  for (const char* shape :
+       {"(5,)", "(4294967296, 4294967296)", "(18446744073709551615, 2)", "(18446744073709551616,)",
+        "(-1,)", "(4", "4", "", "(1,1,1,1,1,1,1,1,4)"}) {
     EXPECT_FALSE(parse_npy(file_of(dictionary(shape), four))) << shape;
   }
   EXPECT_FALSE(parse_npy(file_of(dictionary("()"), "")));
-  EXPECT_FALSE(parse_npy(
-      file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", four)));
-  EXPECT_FALSE(parse_npy(
-      file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", four)));
+  EXPECT_FALSE(
+      parse_npy(file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", four)));
+  EXPECT_FALSE(
+      parse_npy(file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", four)));
   EXPECT_FALSE(parse_npy(file_of(dictionary("(4,)"), four, std::string("\x03\x00", 2))));
 }
 

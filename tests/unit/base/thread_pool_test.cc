@@ -1,4 +1,5 @@
-// The host's threads: every part runs once, whatever the number of threads and however long they slept.
+// The host's threads: every part runs once, whatever the number of threads and however long they
+// slept.
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>

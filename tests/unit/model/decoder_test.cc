@@ -1,5 +1,5 @@
-// The decoder's state: what forward adds, truncate takes back and a failure leaves alone. Oracle: the same ids from an
-// empty cache, bit for bit.
+// The decoder's state: what forward adds, truncate takes back and a failure leaves alone. Oracle:
+// the same ids from an empty cache, bit for bit.
 #include "core/model/decoder.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +51,8 @@ TEST(Decoder, RefusesIdsAndKeepsWhatItHeld) {
       {{}, "no ids"},
       {{1, -1}, "id -1 at index 1 is outside the vocabulary"},
       {{n_vocab}, "id " + std::to_string(n_vocab) + " at index 0 is outside the vocabulary"},
-      {std::vector<int32_t>(13, 1), "the context is full: 4 of 16 rows are used and 13 more were asked for"},
+      {std::vector<int32_t>(13, 1),
+       "the context is full: 4 of 16 rows are used and 13 more were asked for"},
   };
   for (const auto& refusal : refusals) {
     const auto row = decoder.forward(refusal.ids);
@@ -89,7 +90,8 @@ TEST(Decoder, CopiesBetweenBackendsAndCountsIt) {
   // In: gate and up; out: the product. For each layer of one pass.
   const auto& hp = mixed->decoder().hyper_parameters();
   EXPECT_EQ(mixed->decoder().counters().n_copies, 3u * hp.n_layers);
-  EXPECT_EQ(mixed->decoder().counters().copied_bytes, uint64_t{3} * hp.n_layers * kIds.size() * hp.d_ff * 4);
+  EXPECT_EQ(mixed->decoder().counters().copied_bytes,
+            uint64_t{3} * hp.n_layers * kIds.size() * hp.d_ff * 4);
   // The reference's SiLU is exact to f64, the canonical one to a few ULP.
   ASSERT_EQ(ours.size(), expected.size());
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], expected[i], 1e-4f);

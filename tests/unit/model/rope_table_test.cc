@@ -1,5 +1,5 @@
-// Inverse frequencies and attention factors of every kind of RoPE scaling. The oracle is transformers
-// (golden/rope/inverse_frequencies.jsonl).
+// Inverse frequencies and attention factors of every kind of RoPE scaling. The oracle is
+// transformers (golden/rope/inverse_frequencies.jsonl).
 #include "core/model/rope_table.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,8 @@ TEST(RopeTable, RowsAreCosinesAndSinesOfPositionTimesFrequency) {
   model::fill_rope_rows(frequencies, kFactor, kFirst, kRows, cosines.data(), sines.data());
   for (uint32_t row = 0; row < kRows; ++row) {
     for (size_t i = 0; i < 3; ++i) {
-      // The product rounds to f32, as in transformers; libm in f64 is far nearer than an f32's half step.
+      // The product rounds to f32, as in transformers; libm in f64 is far nearer than an f32's half
+      // step.
       const float angle = static_cast<float>(kFirst + row) * frequencies[i];
       const double bound = kFactor * 0x1p-24;
       EXPECT_NEAR(cosines[row * 3 + i], kFactor * std::cos(double{angle}), bound);

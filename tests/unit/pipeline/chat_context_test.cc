@@ -12,8 +12,9 @@ using pipeline::OrderedJson;
 using testing::HasSubstr;
 
 TEST(ChatContext, FillsInWhatTemplatesAskFor) {
-  const auto context = chat_context(OrderedJson::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant"}])"),
-                                    true, "<s>", "</s>");
+  const auto context = chat_context(
+      OrderedJson::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant"}])"), true,
+      "<s>", "</s>");
   ASSERT_TRUE(context) << context.error().message;
   EXPECT_EQ(*context, OrderedJson::parse(R"({
     "messages": [{"role": "user", "content": "Hi"},

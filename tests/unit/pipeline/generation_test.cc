@@ -1,5 +1,5 @@
-// How a generation ends, and what it leaves behind. Scripted picks on the demo model say which ids come; the oracle of
-// their text is the tokenizer's own decode.
+// How a generation ends, and what it leaves behind. Scripted picks on the demo model say which ids
+// come; the oracle of their text is the tokenizer's own decode.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -15,12 +15,14 @@ using pipeline::StopReason;
 using testing::HasSubstr;
 
 std::string scripted(const std::vector<int32_t>& ids, const std::string& then = "end") {
-  return "sampling.stages=[scripted: {ids: " + nlohmann::json(ids).dump() + ", then: " + then + "}, greedy]";
+  return "sampling.stages=[scripted: {ids: " + nlohmann::json(ids).dump() + ", then: " + then +
+         "}, greedy]";
 }
 
 class Scripted {
  public:
-  explicit Scripted(std::vector<std::string> overrides) : pipeline_(tiny_world(std::move(overrides))) {}
+  explicit Scripted(std::vector<std::string> overrides)
+      : pipeline_(tiny_world(std::move(overrides))) {}
 
   Result<Generation> generate(const GenerationRequest& request) {
     PLUMB_ASSIGN(model::Decoder* const decoder, pipeline_->decoder());
@@ -142,7 +144,8 @@ TEST(Generation, RefusesAPromptThatLeavesNoRoomForTheAnswer) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
   EXPECT_EQ(refused.error().message,
-            "the prompt has 5 ids, but there is room for 4: of 8 rows of context, 0 are used and 4 reserved for the "
+            "the prompt has 5 ids, but there is room for 4: of 8 rows of context, 0 are used and 4 "
+            "reserved for the "
             "answer; shorten the prompt, raise context.length or lower context.reserve_output");
   // No more is reserved than may be generated.
   request.max_tokens = 3;
@@ -171,7 +174,8 @@ TEST(Generation, StreamsWholeCharactersOnly) {
   ASSERT_TRUE(generation) << generation.error().message;
   EXPECT_EQ(generation->text, text);
   for (const std::string& piece : pieces) {
-    EXPECT_NE(static_cast<unsigned char>(piece[0]) & 0xC0, 0x80) << "a piece begins inside a character";
+    EXPECT_NE(static_cast<unsigned char>(piece[0]) & 0xC0, 0x80)
+        << "a piece begins inside a character";
   }
 }
 

@@ -1,5 +1,5 @@
-// After load, generating a token allocates nothing, with one thread and with two. Oracle: this program's own malloc
-// hooks, through which operator new and the plugins' go too.
+// After load, generating a token allocates nothing, with one thread and with two. Oracle: this
+// program's own malloc hooks, through which operator new and the plugins' go too.
 #include <malloc.h>
 
 #include <atomic>
@@ -32,9 +32,9 @@ namespace {
 TEST(NoAllocation, TokensAreGeneratedInMemoryThatIsThere) {
   for (const char* threads : {"1", "2"}) {
     for (const char* backend : {"plumb.cpu.scalar", "plumb.reference"}) {
-      const auto pipeline = tiny_world({std::string("kernels.threads=") + threads,
-                                        std::string("kernels.backend=") + backend,
-                                        "sampling.profile=balanced"});
+      const auto pipeline =
+          tiny_world({std::string("kernels.threads=") + threads,
+                      std::string("kernels.backend=") + backend, "sampling.profile=balanced"});
       ASSERT_NE(pipeline, nullptr);
       const auto decoder = pipeline->decoder();
       auto sampler = pipeline->sampler();
@@ -55,7 +55,8 @@ TEST(NoAllocation, TokensAreGeneratedInMemoryThatIsThere) {
         context.seed = 1;
         context.step = step;
         context.control_bits = no_control.data();
-        const auto pick = logits ? sampler->pick(*logits, context) : Result<pipeline::Pick>(logits.error());
+        const auto pick =
+            logits ? sampler->pick(*logits, context) : Result<pipeline::Pick>(logits.error());
         failed |= !pick;
         if (pick) id = pick->id;
       }

@@ -1,4 +1,5 @@
-// Stop strings over a stream of bytes. The oracle is the first place of any stop string in the whole text.
+// Stop strings over a stream of bytes. The oracle is the first place of any stop string in the
+// whole text.
 #include "core/pipeline/stop_matcher.h"
 
 #include <gtest/gtest.h>
@@ -56,13 +57,15 @@ TEST(StopMatcher, TakesTheFirstOfSeveral) {
 
 TEST(StopMatcher, CutsBytesOfCharacters) {
   const std::string smile = "\xF0\x9F\x99\x82";
-  const Shown one = show({smile}, {"hi " + smile.substr(0, 1), smile.substr(1, 2), smile.substr(3)});
+  const Shown one =
+      show({smile}, {"hi " + smile.substr(0, 1), smile.substr(1, 2), smile.substr(3)});
   EXPECT_TRUE(one.stopped);
   EXPECT_EQ(one.text, "hi ");
 }
 
 TEST(StopMatcher, WithoutStopsNothingIsHeldBack) {
-  for (const std::vector<std::string>& stops : {std::vector<std::string>{}, std::vector<std::string>{""}}) {
+  for (const std::vector<std::string>& stops :
+       {std::vector<std::string>{}, std::vector<std::string>{""}}) {
     StopMatcher matcher(stops);
     std::string out;
     EXPECT_FALSE(matcher.feed("text", &out));
@@ -83,7 +86,8 @@ TEST(StopMatcher, CutsAnyTextAsTheWholeWouldBeCut) {
       pieces.push_back(text.substr(at, n));
       at += n;
     }
-    // A piece ends as soon as any stop is complete, so the one that ends first counts, then where it begins.
+    // A piece ends as soon as any stop is complete, so the one that ends first counts, then where
+    // it begins.
     std::string expected = text;
     std::string seen;
     bool stopped = false;

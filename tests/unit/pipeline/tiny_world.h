@@ -10,12 +10,14 @@ namespace plumbline::test {
 /// Null after a failure of the test. overrides: as with --set.
 inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> overrides) {
   overrides.insert(overrides.begin(), "kernels.backend=plumb.cpu.scalar");
-  const auto resolved = config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
-                                             .overrides = std::move(overrides),
-                                             .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
+  const auto resolved =
+      config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
+                           .overrides = std::move(overrides),
+                           .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
   EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
   if (!resolved) return nullptr;
-  auto opened = pipeline::Pipeline::open(resolved->config, host(), golden_folder("tiny-world") + "/model.gguf");
+  auto opened = pipeline::Pipeline::open(resolved->config, host(),
+                                         golden_folder("tiny-world") + "/model.gguf");
   EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
   return opened ? *std::move(opened) : nullptr;
 }

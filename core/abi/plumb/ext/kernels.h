@@ -78,10 +78,10 @@ typedef struct plumb_op_quantize {
 } plumb_op_quantize;
 
 typedef struct plumb_op_matmul {
-  plumb_handle weight; /* [n_out,n_in], prepared with PLUMB_USE_MATMUL */
-  plumb_handle bias;   /* f32[n_out], added to the finished sum; 0: none */
-  plumb_slice in;      /* [T,n_in] in in_format */
-  plumb_slice out;     /* f32[T,n_out] */
+  plumb_handle weight;    /* [n_out,n_in], prepared with PLUMB_USE_MATMUL */
+  plumb_handle bias;      /* f32[n_out], added to the finished sum; 0: none */
+  plumb_slice in;         /* [T,n_in] in in_format */
+  plumb_slice out;        /* f32[T,n_out] */
   plumb_format in_format; /* PLUMB_F32 or PLUMB_ACT_Q8 */
   uint32_t n_in;
   uint32_t n_out;
@@ -210,8 +210,8 @@ typedef struct plumb_kernels {
   plumb_str numerics;
 
   /* A backend instance. self is the first argument of all that follows. [any-thread] */
-  plumb_status(PLUMB_CALL* create)(const plumb_host* host, const plumb_kernels_config* config,
-                                   void** self, plumb_error* error);
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, const plumb_kernels_config* config, void** self,
+                                   plumb_error* error);
   /* Everything made by the instance must have been freed before. */
   void(PLUMB_CALL* destroy)(void* self);
 
@@ -219,18 +219,15 @@ typedef struct plumb_kernels {
   plumb_status(PLUMB_CALL* supports)(void* self, const plumb_op_query* query, plumb_error* error);
 
   /* Buffers. 64-byte aligned, contents undefined. [any-thread] */
-  plumb_status(PLUMB_CALL* alloc)(void* self, uint64_t bytes, uint32_t flags, plumb_handle* buffer,
-                                  plumb_error* error);
+  plumb_status(PLUMB_CALL* alloc)(void* self, uint64_t bytes, uint32_t flags, plumb_handle* buffer, plumb_error* error);
   void(PLUMB_CALL* free)(void* self, plumb_handle buffer);
   /* Optional (may be null): a buffer over [offset, offset + bytes) of a file descriptor, mapped shared. The
    * backend duplicates fd. */
-  plumb_status(PLUMB_CALL* import_fd)(void* self, int32_t fd, uint64_t offset, uint64_t bytes,
-                                   plumb_handle* buffer, plumb_error* error);
+  plumb_status(PLUMB_CALL* import_fd)(void* self, int32_t fd, uint64_t offset, uint64_t bytes, plumb_handle* buffer,
+                                      plumb_error* error);
   /* Copies between host memory and a slice. INVALID_ARGUMENT if the range leaves the buffer. [any-thread] */
-  plumb_status(PLUMB_CALL* read)(void* self, plumb_slice from, void* to, uint64_t bytes,
-                                 plumb_error* error);
-  plumb_status(PLUMB_CALL* write)(void* self, plumb_slice to, const void* from, uint64_t bytes,
-                                  plumb_error* error);
+  plumb_status(PLUMB_CALL* read)(void* self, plumb_slice from, void* to, uint64_t bytes, plumb_error* error);
+  plumb_status(PLUMB_CALL* write)(void* self, plumb_slice to, const void* from, uint64_t bytes, plumb_error* error);
   /* Optional: the slice as host memory, or null. [any-thread] */
   void*(PLUMB_CALL* host_pointer)(void* self, plumb_slice slice);
 
@@ -239,52 +236,44 @@ typedef struct plumb_kernels {
    * handle; the host may then drop the source (unless bytes was 0). `uses` is a set of PLUMB_USE_*.
    * Fails UNSUPPORTED (format, shape), CORRUPT (a scale that is not finite; the error names the block).
    * [any-thread], several tensors at once. */
-  plumb_status(PLUMB_CALL* prepare_bytes)(void* self, const plumb_tensor* tensor, uint32_t uses,
-                                          uint64_t* bytes, plumb_error* error);
-  plumb_status(PLUMB_CALL* prepare)(void* self, const plumb_tensor* tensor, uint32_t uses,
-                                    plumb_slice destination, plumb_handle* weight,
-                                    plumb_error* error);
+  plumb_status(PLUMB_CALL* prepare_bytes)(void* self, const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
+                                          plumb_error* error);
+  plumb_status(PLUMB_CALL* prepare)(void* self, const plumb_tensor* tensor, uint32_t uses, plumb_slice destination,
+                                    plumb_handle* weight, plumb_error* error);
   void(PLUMB_CALL* release)(void* self, plumb_handle weight);
 
   /* Bytes of T rows of `width` activations in PLUMB_ACT_Q8; grows with T. 0: quantize is unsupported. */
   uint64_t(PLUMB_CALL* activation_bytes)(void* self, uint64_t n_rows, uint64_t width);
 
   /* KV caches, one for each layer. A new cache holds 0 rows. [one-at-a-time for each cache] */
-  plumb_status(PLUMB_CALL* kv_create)(void* self, const plumb_kv_shape* shape, plumb_handle* kv,
-                                      plumb_error* error);
+  plumb_status(PLUMB_CALL* kv_create)(void* self, const plumb_kv_shape* shape, plumb_handle* kv, plumb_error* error);
   void(PLUMB_CALL* kv_destroy)(void* self, plumb_handle kv);
   /* Rows >= n_rows are dropped. INVALID_ARGUMENT if n_rows is more than it holds. */
-  plumb_status(PLUMB_CALL* kv_truncate)(void* self, plumb_handle kv, uint32_t n_rows,
-                                        plumb_error* error);
+  plumb_status(PLUMB_CALL* kv_truncate)(void* self, plumb_handle kv, uint32_t n_rows, plumb_error* error);
   /* Rows [first, first + n) in canonical form: k, v f32[n,K,C], positions i32[n]; null pointers are skipped.
    * kv_import overwrites or extends (first <= rows held). Exact for f32 caches. */
-  plumb_status(PLUMB_CALL* kv_export)(void* self, plumb_handle kv, uint32_t first, uint32_t n,
-                                      float* k, float* v, int32_t* positions, plumb_error* error);
-  plumb_status(PLUMB_CALL* kv_import)(void* self, plumb_handle kv, uint32_t first, uint32_t n,
-                                      const float* k, const float* v, const int32_t* positions,
-                                      plumb_error* error);
+  plumb_status(PLUMB_CALL* kv_export)(void* self, plumb_handle kv, uint32_t first, uint32_t n, float* k, float* v,
+                                      int32_t* positions, plumb_error* error);
+  plumb_status(PLUMB_CALL* kv_import)(void* self, plumb_handle kv, uint32_t first, uint32_t n, const float* k,
+                                      const float* v, const int32_t* positions, plumb_error* error);
 
   /* State of one thread (an engine instance, a stack, scratch). */
-  plumb_status(PLUMB_CALL* worker_create)(void* self, uint32_t index, plumb_handle* worker,
-                                          plumb_error* error);
+  plumb_status(PLUMB_CALL* worker_create)(void* self, uint32_t index, plumb_handle* worker, plumb_error* error);
   void(PLUMB_CALL* worker_destroy)(void* self, plumb_handle worker);
   /* Scratch that ops of this step may need for each worker is sized here, before execute: `ops` as they will
    * be executed, at their largest n_rows. execute allocates nothing. [one-at-a-time] */
-  plumb_status(PLUMB_CALL* plan)(void* self, const plumb_op* ops, uint32_t n_ops,
-                                 plumb_error* error);
+  plumb_status(PLUMB_CALL* plan)(void* self, const plumb_op* ops, uint32_t n_ops, plumb_error* error);
 
   /* Part `part` of n_parts of each op in the list; records lie ops[0].struct_bytes apart. The ops of one call do not depend on each other; the host
    * calls every part exactly once and puts a barrier behind. Results do not depend on n_parts (class
    * canonical). The lowest failing part's status wins. NUMERIC if a value is NaN or infinite where the op
    * must not let it pass (quantize, attend scores, argmax); error->op_id names the op. [worker] */
-  plumb_status(PLUMB_CALL* execute)(void* self, const plumb_op* ops, uint32_t n_ops,
-                                    plumb_handle worker, uint32_t part, uint32_t n_parts,
-                                    plumb_error* error);
+  plumb_status(PLUMB_CALL* execute)(void* self, const plumb_op* ops, uint32_t n_ops, plumb_handle worker, uint32_t part,
+                                    uint32_t n_parts, plumb_error* error);
 
   /* Optional, for asynchronous devices (both or none): submit enqueues a list whose ops may depend on each
    * other in order; fence waits until all that was submitted is readable. */
-  plumb_status(PLUMB_CALL* submit)(void* self, const plumb_op* ops, uint32_t n_ops,
-                                   plumb_error* error);
+  plumb_status(PLUMB_CALL* submit)(void* self, const plumb_op* ops, uint32_t n_ops, plumb_error* error);
   plumb_status(PLUMB_CALL* fence)(void* self, plumb_error* error);
 } plumb_kernels;
 

@@ -53,8 +53,7 @@ typedef struct plumb_loader {
 
   /* Opens and checks the whole structure: every count, offset and size, before anything is used.
    * Fails NOT_FOUND, CORRUPT (byte offset, seen, expected), UNSUPPORTED (a format or version). [any-thread] */
-  plumb_status(PLUMB_CALL* open)(const plumb_host* host, plumb_str path, void** model,
-                                 plumb_error* error);
+  plumb_status(PLUMB_CALL* open)(const plumb_host* host, plumb_str path, void** model, plumb_error* error);
   void(PLUMB_CALL* close)(void* model);
 
   /* The hyper-parameters as above. CORRUPT if a needed key is missing or out of range; UNSUPPORTED for an
@@ -64,8 +63,7 @@ typedef struct plumb_loader {
   const plumb_metadata*(PLUMB_CALL* metadata)(void* model);
   uint64_t(PLUMB_CALL* n_tensors)(void* model);
   /* INVALID_ARGUMENT if index >= n_tensors. [any-thread] */
-  plumb_status(PLUMB_CALL* tensor_at)(void* model, uint64_t index, plumb_tensor* tensor,
-                                      plumb_error* error);
+  plumb_status(PLUMB_CALL* tensor_at)(void* model, uint64_t index, plumb_tensor* tensor, plumb_error* error);
   /* A hint: the pages of this tensor will not be read again. [any-thread] */
   void(PLUMB_CALL* done_with)(void* model, uint64_t index);
 } plumb_loader;

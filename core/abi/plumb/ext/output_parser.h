@@ -24,8 +24,7 @@ typedef struct plumb_event {
 typedef struct plumb_output_parser {
   uint32_t struct_bytes;
   uint32_t reserved;
-  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str options_json, void** self,
-                                   plumb_error* error);
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str options_json, void** self, plumb_error* error);
   void(PLUMB_CALL* destroy)(void* self);
   /* Takes a piece of well-formed UTF-8. is_last: nothing follows; what was held back comes out.
    * [one-at-a-time] */

@@ -22,12 +22,12 @@ extern "C" {
  * change logits. ids are unique. */
 typedef struct plumb_candidates {
   uint32_t struct_bytes;
-  uint32_t order;  /* PLUMB_ORDER_* : how they lie now */
-  int32_t* ids;    /* i32[n] */
-  float* logits;   /* f32[n] */
-  uint32_t n;      /* >= 1 */
-  int32_t picked;  /* -1 until a draw stage sets it */
-  double coin;     /* written by the draw stage: the uniform it used, for traces; NaN if none */
+  uint32_t order;     /* PLUMB_ORDER_* : how they lie now */
+  int32_t* ids;       /* i32[n] */
+  float* logits;      /* f32[n] */
+  uint32_t n;         /* >= 1 */
+  int32_t picked;     /* -1 until a draw stage sets it */
+  double coin;        /* written by the draw stage: the uniform it used, for traces; NaN if none */
   double probability; /* written by the draw stage: of the pick, among the candidates left; NaN if none */
 } plumb_candidates;
 
@@ -55,8 +55,8 @@ typedef struct plumb_sampler {
   plumb_str(PLUMB_CALL* parameters_schema_at)(uint32_t index);
 
   /* params_json: {"p": 0.9}. Unknown keys and values out of range are INVALID_CONFIG. [any-thread] */
-  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str stage, plumb_str params_json,
-                                   uint32_t n_vocab, void** self, plumb_error* error);
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str stage, plumb_str params_json, uint32_t n_vocab,
+                                   void** self, plumb_error* error);
   void(PLUMB_CALL* destroy)(void* self);
 
   /* Host-owned scratch that apply needs, 64-byte aligned. [any-thread] */

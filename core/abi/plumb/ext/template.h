@@ -24,15 +24,15 @@ typedef struct plumb_template_engine {
 
   /* Compiles a template. options_json: {"undefined": "strict" | "semi_strict" | "hf"}.
    * Fails INVALID_CONFIG (options), CORRUPT (syntax; line and column). [any-thread] */
-  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str source, plumb_str options_json,
-                                   void** self, plumb_error* error);
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, plumb_str source, plumb_str options_json, void** self,
+                                   plumb_error* error);
   void(PLUMB_CALL* destroy)(void* self);
 
   /* Renders into out[0, capacity); *n_bytes is the whole size, also with MORE_SPACE.
    * Fails INVALID_ARGUMENT (the context is no JSON object, an undefined variable, a type error,
    * raise_exception: its message), CANCELLED (out of fuel). Errors give line and column. [any-thread] */
-  plumb_status(PLUMB_CALL* render)(void* self, const plumb_render_request* request, char* out,
-                                   uint64_t capacity, uint64_t* n_bytes, plumb_error* error);
+  plumb_status(PLUMB_CALL* render)(void* self, const plumb_render_request* request, char* out, uint64_t capacity,
+                                   uint64_t* n_bytes, plumb_error* error);
 } plumb_template_engine;
 
 #ifdef __cplusplus

@@ -66,8 +66,8 @@ typedef struct plumb_tokenizer {
   plumb_status(PLUMB_CALL* recognise)(const plumb_metadata* metadata, plumb_error* error);
   /* metadata is borrowed until destroy. options_json: the plugin's options out of the config.
    * Fails CORRUPT (duplicate, missing or absurd vocabulary entries), UNSUPPORTED. [any-thread] */
-  plumb_status(PLUMB_CALL* create)(const plumb_host* host, const plumb_metadata* metadata,
-                                   plumb_str options_json, void** self, plumb_error* error);
+  plumb_status(PLUMB_CALL* create)(const plumb_host* host, const plumb_metadata* metadata, plumb_str options_json,
+                                   void** self, plumb_error* error);
   void(PLUMB_CALL* destroy)(void* self);
 
   plumb_status(PLUMB_CALL* info)(void* self, plumb_tokenizer_info* info, plumb_error* error);
@@ -77,14 +77,13 @@ typedef struct plumb_tokenizer {
   /* MORE_SPACE with result->n set if capacity is too small (nothing else is then promised). A text of n bytes
    * needs at most 3 n + 8 ids: an ill-formed byte reads as U+FFFD, which can be three byte tokens. Linear time.
    * [any-thread] */
-  plumb_status(PLUMB_CALL* encode)(void* self, const plumb_encode_request* request,
-                                   plumb_encode_result* result, plumb_error* error);
+  plumb_status(PLUMB_CALL* encode)(void* self, const plumb_encode_request* request, plumb_encode_result* result,
+                                   plumb_error* error);
 
   /* The bytes that an id stands for, as part of a decoded text; is_first: it opens the text (some
    * vocabularies drop one leading space there). Control tokens give their literal. Borrowed until destroy.
    * INVALID_ARGUMENT for an id outside the vocabulary. [any-thread] */
-  plumb_status(PLUMB_CALL* piece)(void* self, int32_t id, uint32_t is_first, plumb_bytes* bytes,
-                                  plumb_error* error);
+  plumb_status(PLUMB_CALL* piece)(void* self, int32_t id, uint32_t is_first, plumb_bytes* bytes, plumb_error* error);
 } plumb_tokenizer;
 
 #ifdef __cplusplus

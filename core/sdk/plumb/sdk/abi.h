@@ -15,15 +15,20 @@
 
 namespace plumbline {
 
-constexpr plumb_str to_abi(std::string_view text) { return {text.data(), text.size()}; }
+constexpr plumb_str to_abi(std::string_view text) {
+  return {text.data(), text.size()};
+}
 inline std::string_view to_view(plumb_str text) {
   return text.bytes == 0 ? std::string_view() : std::string_view(text.data, text.bytes);
 }
 inline std::string_view to_view(plumb_bytes bytes) {
-  return bytes.bytes == 0 ? std::string_view()
-                          : std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.bytes);
+  return bytes.bytes == 0
+             ? std::string_view()
+             : std::string_view(reinterpret_cast<const char*>(bytes.data), bytes.bytes);
 }
-inline std::string to_string(plumb_str text) { return std::string(to_view(text)); }
+inline std::string to_string(plumb_str text) {
+  return std::string(to_view(text));
+}
 
 /// A value-initialised ABI struct with struct_bytes set.
 template <typename T>
@@ -35,18 +40,30 @@ T make_abi() {
 
 inline const char* status_name(plumb_status status) {
   switch (status) {
-    case PLUMB_OK: return "OK";
-    case PLUMB_INVALID_ARGUMENT: return "INVALID_ARGUMENT";
-    case PLUMB_INVALID_CONFIG: return "INVALID_CONFIG";
-    case PLUMB_NOT_FOUND: return "NOT_FOUND";
-    case PLUMB_UNSUPPORTED: return "UNSUPPORTED";
-    case PLUMB_INCOMPATIBLE: return "INCOMPATIBLE";
-    case PLUMB_CORRUPT: return "CORRUPT";
-    case PLUMB_NUMERIC: return "NUMERIC";
-    case PLUMB_MORE_SPACE: return "MORE_SPACE";
-    case PLUMB_CANCELLED: return "CANCELLED";
-    case PLUMB_INTERNAL: return "INTERNAL";
-    default: return "UNKNOWN_STATUS";
+    case PLUMB_OK:
+      return "OK";
+    case PLUMB_INVALID_ARGUMENT:
+      return "INVALID_ARGUMENT";
+    case PLUMB_INVALID_CONFIG:
+      return "INVALID_CONFIG";
+    case PLUMB_NOT_FOUND:
+      return "NOT_FOUND";
+    case PLUMB_UNSUPPORTED:
+      return "UNSUPPORTED";
+    case PLUMB_INCOMPATIBLE:
+      return "INCOMPATIBLE";
+    case PLUMB_CORRUPT:
+      return "CORRUPT";
+    case PLUMB_NUMERIC:
+      return "NUMERIC";
+    case PLUMB_MORE_SPACE:
+      return "MORE_SPACE";
+    case PLUMB_CANCELLED:
+      return "CANCELLED";
+    case PLUMB_INTERNAL:
+      return "INTERNAL";
+    default:
+      return "UNKNOWN_STATUS";
   }
 }
 
@@ -61,7 +78,8 @@ inline plumb_status fail(plumb_error* error, plumb_status code, std::string_view
 }
 
 /// fail with printf formatting, into a fixed buffer: usable where nothing may be allocated.
-__attribute__((format(printf, 3, 4))) inline plumb_status failf(plumb_error* error, plumb_status code,
+__attribute__((format(printf, 3, 4))) inline plumb_status failf(plumb_error* error,
+                                                                plumb_status code,
                                                                 const char* format, ...) {
   char text[512];
   va_list args;

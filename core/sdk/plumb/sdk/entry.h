@@ -11,21 +11,23 @@
 
 namespace plumbline {
 
-/// Answers an offer: the newest version in both ranges, or INCOMPATIBLE with both ranges and the remedy.
+/// Answers an offer: the newest version in both ranges, or INCOMPATIBLE with both ranges and the
+/// remedy.
 inline plumb_status answer_offer(const plumb_plugin& plugin, const plumb_offer* offer,
                                  plumb_answer* answer, plumb_error* error) {
   if (offer == nullptr || answer == nullptr || !PLUMB_HAS(offer, plumb_offer, version_newest) ||
       !PLUMB_HAS(answer, plumb_answer, plugin)) {
-    return fail(error, PLUMB_INVALID_ARGUMENT, "plumb_plugin_entry: offer or answer is missing or too short");
+    return fail(error, PLUMB_INVALID_ARGUMENT,
+                "plumb_plugin_entry: offer or answer is missing or too short");
   }
   answer->version_oldest = PLUMB_ABI_OLDEST;
   answer->version_newest = PLUMB_ABI_VERSION;
   const uint32_t common = std::min<uint32_t>(PLUMB_ABI_VERSION, offer->version_newest);
   if (common < PLUMB_ABI_OLDEST || common < offer->version_oldest) {
-    return failf(error, PLUMB_INCOMPATIBLE,
-                 "plugin speaks ABI %u to %u, host %u to %u: %s", PLUMB_ABI_OLDEST, PLUMB_ABI_VERSION,
-                 offer->version_oldest, offer->version_newest,
-                 offer->version_newest < PLUMB_ABI_OLDEST ? "use a newer host" : "rebuild the plugin");
+    return failf(
+        error, PLUMB_INCOMPATIBLE, "plugin speaks ABI %u to %u, host %u to %u: %s",
+        PLUMB_ABI_OLDEST, PLUMB_ABI_VERSION, offer->version_oldest, offer->version_newest,
+        offer->version_newest < PLUMB_ABI_OLDEST ? "use a newer host" : "rebuild the plugin");
   }
   answer->version = common;
   answer->plugin = &plugin;
@@ -34,8 +36,8 @@ inline plumb_status answer_offer(const plumb_plugin& plugin, const plumb_offer* 
 
 }  // namespace plumbline
 
-#define PLUMB_DEFINE_ENTRY(plugin)                                                        \
-  extern "C" PLUMB_EXPORT plumb_status PLUMB_CALL plumb_plugin_entry(                     \
-      const plumb_offer* offer, plumb_answer* answer, plumb_error* error) {               \
-    return ::plumbline::answer_offer(plugin, offer, answer, error);                       \
+#define PLUMB_DEFINE_ENTRY(plugin)                                          \
+  extern "C" PLUMB_EXPORT plumb_status PLUMB_CALL plumb_plugin_entry(       \
+      const plumb_offer* offer, plumb_answer* answer, plumb_error* error) { \
+    return ::plumbline::answer_offer(plugin, offer, answer, error);         \
   }

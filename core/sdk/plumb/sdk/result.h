@@ -1,4 +1,5 @@
-// result.h: Result<T>, a value or an Error. Same member names as C++23's std::expected, which it can become.
+// result.h: Result<T>, a value or an Error. Same member names as C++23's std::expected, which it
+// can become.
 #pragma once
 
 #include <cassert>
@@ -10,7 +11,8 @@
 
 namespace plumbline {
 
-/// What went wrong: a status code that says who must act, and one line of text: seen, expected, where.
+/// What went wrong: a status code that says who must act, and one line of text: seen, expected,
+/// where.
 struct Error {
   plumb_status code = PLUMB_INTERNAL;
   std::string message;
@@ -69,16 +71,16 @@ class [[nodiscard]] Result<void> {
 #define PLUMB_CONCAT(a, b) PLUMB_CONCAT_(a, b)
 
 /// PLUMB_TRY(expr): returns the error of a Result, whose value is not needed, to the caller.
-#define PLUMB_TRY(expr)                                    \
-  do {                                                     \
-    auto plumb_try_result = (expr);                        \
+#define PLUMB_TRY(expr)                                                \
+  do {                                                                 \
+    auto plumb_try_result = (expr);                                    \
     if (!plumb_try_result) return std::move(plumb_try_result).error(); \
   } while (false)
 
 /// PLUMB_ASSIGN(auto x, expr): x = value, or returns the error to the caller.
 #define PLUMB_ASSIGN(declaration, expr) \
   PLUMB_ASSIGN_IMPL_(PLUMB_CONCAT(plumb_assign_, __LINE__), declaration, expr)
-#define PLUMB_ASSIGN_IMPL_(name, declaration, expr)  \
-  auto name = (expr);                                \
-  if (!name) return std::move(name).error();         \
+#define PLUMB_ASSIGN_IMPL_(name, declaration, expr) \
+  auto name = (expr);                               \
+  if (!name) return std::move(name).error();        \
   declaration = *std::move(name)
