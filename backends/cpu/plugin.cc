@@ -24,21 +24,7 @@ const void* extension(plumb_str id) {
   return to_view(id) == PLUMB_EXT_KERNELS ? &kKernels : nullptr;
 }
 
-constexpr plumb_plugin kPlugin = {
-    .struct_bytes = sizeof(plumb_plugin),
-    .reserved = 0,
-    .id = to_abi(PLUMB_PLUGIN_ID),
-    .version = to_abi(PLUMB_PLUGIN_VERSION),
-    .vendor = to_abi("Plumbline"),
-    .license = to_abi("Apache-2.0"),
-    .description = to_abi(PLUMB_PLUGIN_DESCRIPTION),
-    .build = to_abi(PLUMB_PLUGIN_BUILD),
-    .probe = probe,
-    .rank = rank,
-    .extension = extension,
-};
-
 }  // namespace
 }  // namespace plumbline::cpu
 
-PLUMB_DEFINE_ENTRY(plumbline::cpu::kPlugin)
+PLUMB_DEFINE_PLUGIN(plumbline::cpu::probe, plumbline::cpu::rank, plumbline::cpu::extension)

@@ -195,10 +195,6 @@ constexpr plumb_kernels kKernels = {
     .fence = nullptr,
 };
 
-plumb_status probe(plumb_error*) {
-  return PLUMB_OK;
-}
-
 // Never picked while anything else can run.
 int32_t rank() {
   return -1000;
@@ -208,21 +204,8 @@ const void* extension(plumb_str id) {
   return to_view(id) == PLUMB_EXT_KERNELS ? &kKernels : nullptr;
 }
 
-constexpr plumb_plugin kPlugin = {
-    .struct_bytes = sizeof(plumb_plugin),
-    .reserved = 0,
-    .id = to_abi(PLUMB_PLUGIN_ID),
-    .version = to_abi(PLUMB_PLUGIN_VERSION),
-    .vendor = to_abi("Plumbline"),
-    .license = to_abi("Apache-2.0"),
-    .description = to_abi(PLUMB_PLUGIN_DESCRIPTION),
-    .build = to_abi(PLUMB_PLUGIN_BUILD),
-    .probe = probe,
-    .rank = rank,
-    .extension = extension,
-};
-
 }  // namespace
 }  // namespace plumbline::reference
 
-PLUMB_DEFINE_ENTRY(plumbline::reference::kPlugin)
+PLUMB_DEFINE_PLUGIN(plumbline::runs_anywhere, plumbline::reference::rank,
+                    plumbline::reference::extension)

@@ -29,6 +29,7 @@ function(plumb_plugin id)
   target_compile_options(${id} PRIVATE ${PLUGIN_OPTIONS})
   target_compile_definitions(${id} PRIVATE
     PLUMB_PLUGIN_ID="${id}" PLUMB_PLUGIN_VERSION="${PROJECT_VERSION}"
+    PLUMB_PLUGIN_VENDOR="Plumbline" PLUMB_PLUGIN_LICENSE="Apache-2.0"
     PLUMB_PLUGIN_DESCRIPTION="${PLUGIN_DESCRIPTION}"
     PLUMB_PLUGIN_BUILD="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${PLUGIN_OPTIONS}")
   target_link_libraries(${id} PRIVATE plumb_sdk plumb_options ${PLUGIN_PACKAGES})

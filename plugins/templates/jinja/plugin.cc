@@ -11,7 +11,6 @@
 
 namespace {
 
-using plumbline::to_abi;
 using plumbline::to_view;
 namespace jinja = plumbline::templates::jinja;
 
@@ -112,28 +111,10 @@ plumb_status PLUMB_CALL render(void* self, const plumb_render_request* request, 
 constexpr plumb_template_engine kEngine = {sizeof(plumb_template_engine), 0, create, destroy,
                                            render};
 
-plumb_status PLUMB_CALL probe(plumb_error*) {
-  return PLUMB_OK;
-}
-int32_t PLUMB_CALL rank() {
-  return 0;
-}
 const void* PLUMB_CALL extension(plumb_str id) {
   return to_view(id) == PLUMB_EXT_TEMPLATE ? &kEngine : nullptr;
 }
 
-constexpr plumb_plugin kPlugin = {sizeof(plumb_plugin),
-                                  0,
-                                  to_abi(PLUMB_PLUGIN_ID),
-                                  to_abi(PLUMB_PLUGIN_VERSION),
-                                  to_abi("Plumbline"),
-                                  to_abi("Apache-2.0"),
-                                  to_abi(PLUMB_PLUGIN_DESCRIPTION),
-                                  to_abi(PLUMB_PLUGIN_BUILD),
-                                  probe,
-                                  rank,
-                                  extension};
-
 }  // namespace
 
-PLUMB_DEFINE_ENTRY(kPlugin)
+PLUMB_DEFINE_PLUGIN(plumbline::runs_anywhere, plumbline::no_rank, extension)

@@ -2,6 +2,11 @@
 //
 //   static const plumb_plugin kPlugin = {...};
 //   PLUMB_DEFINE_ENTRY(kPlugin)
+//
+// or, where the build defines the texts PLUMB_PLUGIN_ID, _VERSION, _VENDOR, _LICENSE, _DESCRIPTION
+// and _BUILD (this project's CMake function plumb_plugin does):
+//
+//   PLUMB_DEFINE_PLUGIN(probe, rank, extension)
 #pragma once
 
 #include <algorithm>
@@ -34,6 +39,15 @@ inline plumb_status answer_offer(const plumb_plugin& plugin, const plumb_offer* 
   return PLUMB_OK;
 }
 
+/// The probe of a plugin that runs on any machine.
+inline plumb_status PLUMB_CALL runs_anywhere(plumb_error*) {
+  return PLUMB_OK;
+}
+/// The rank of a plugin that is neither better nor worse than another of its kind.
+inline int32_t PLUMB_CALL no_rank() {
+  return 0;
+}
+
 }  // namespace plumbline
 
 #define PLUMB_DEFINE_ENTRY(plugin)                                          \
@@ -41,3 +55,19 @@ inline plumb_status answer_offer(const plumb_plugin& plugin, const plumb_offer* 
       const plumb_offer* offer, plumb_answer* answer, plumb_error* error) { \
     return ::plumbline::answer_offer(plugin, offer, answer, error);         \
   }
+
+#define PLUMB_DEFINE_PLUGIN(probe_function, rank_function, extension_function) \
+  static constexpr plumb_plugin kPlumbPlugin = {                               \
+      .struct_bytes = sizeof(plumb_plugin),                                    \
+      .reserved = 0,                                                           \
+      .id = ::plumbline::to_abi(PLUMB_PLUGIN_ID),                              \
+      .version = ::plumbline::to_abi(PLUMB_PLUGIN_VERSION),                    \
+      .vendor = ::plumbline::to_abi(PLUMB_PLUGIN_VENDOR),                      \
+      .license = ::plumbline::to_abi(PLUMB_PLUGIN_LICENSE),                    \
+      .description = ::plumbline::to_abi(PLUMB_PLUGIN_DESCRIPTION),            \
+      .build = ::plumbline::to_abi(PLUMB_PLUGIN_BUILD),                        \
+      .probe = probe_function,                                                 \
+      .rank = rank_function,                                                   \
+      .extension = extension_function,                                         \
+  };                                                                           \
+  PLUMB_DEFINE_ENTRY(kPlumbPlugin)
