@@ -1,4 +1,4 @@
-# cmake -DBUILD=... -DSOURCE=... -DWORK=... -DCC=... -DCXX=... -P install_test.cmake
+# cmake -DBUILD=... -DSOURCE=... -DWORK=... -DGENERATOR=... -DCC=... -DCXX=... -P install_test.cmake
 # Installs the build into an empty prefix, builds a plugin author's project against it, and has the installed
 # plumb-scan look at both plugins. Oracle: their own descriptions.
 function(run)
@@ -18,7 +18,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${SOURCE}/tests/abi/out_of_tree/acme -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/abi/out_of_tree/acme -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DMINIMAL_PLUGIN=${SOURCE}/tests/abi/minimal_plugin.c -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX}
     -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
