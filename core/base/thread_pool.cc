@@ -1,6 +1,8 @@
 #include "core/base/thread_pool.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 
 #include "core/base/float_environment.h"
 #include "core/base/os/processor.h"
@@ -15,12 +17,23 @@ constexpr int kSpins = 2000;
 }  // namespace
 
 ThreadPool::ThreadPool(uint32_t n_threads) {
-  for (uint32_t part = 1; part < n_threads; ++part) {
-    workers_.emplace_back([this, part] { work(part); });
+  try {
+    for (uint32_t part = 1; part < n_threads; ++part) {
+      workers_.emplace_back([this, part] { work(part); });
+    }
+  } catch (const std::system_error& error) {
+    stop_all();
+    throw std::system_error(error.code(), "thread " + std::to_string(this->n_threads() + 1) +
+                                              " of " + std::to_string(n_threads) +
+                                              " cannot be started (kernels.threads)");
   }
 }
 
 ThreadPool::~ThreadPool() {
+  stop_all();
+}
+
+void ThreadPool::stop_all() {
   {
     std::lock_guard lock(mutex_);
     stop_.store(true);

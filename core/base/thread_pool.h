@@ -16,7 +16,8 @@ namespace plumbline {
 /// microseconds, and then sleep. Each worker starts with the default floating-point state.
 class ThreadPool {
  public:
-  /// n_threads >= 1, the caller included.
+  /// n_threads >= 1, the caller included. Throws std::system_error if the system does not give so
+  /// many.
   explicit ThreadPool(uint32_t n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -37,6 +38,7 @@ class ThreadPool {
   using RawJob = void (*)(void* context, uint32_t part);
   void run_raw(RawJob job, void* context);
   void work(uint32_t part);
+  void stop_all();
   uint64_t wait_for_job(uint64_t seen);
 
   RawJob function_ = nullptr;

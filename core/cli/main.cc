@@ -1,5 +1,7 @@
 // plumb: runs small language models from parts loaded at run time, and proves what a swap changed.
+#include <exception>
 #include <new>
+#include <string>
 
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
@@ -40,6 +42,10 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     note("plumb: error: out of memory: choose a smaller model or a smaller context.length");
     return kModelFile;
+  } catch (const std::exception& error) {
+    // A library's own, such as a thread that the system does not give.
+    note(std::string("plumb: error: ") + error.what());
+    return kUsage;
   }
   return exit;
 }

@@ -1,12 +1,12 @@
 #include "core/cli/session.h"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "core/base/os/paths.h"
 
@@ -14,6 +14,8 @@ namespace plumbline::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr size_t kReadBytesMax = size_t{1} << 32;  // a device may have no end
 
 std::atomic<bool> interrupted{false};
 
@@ -103,10 +105,21 @@ void note(std::string_view line) {
 }
 
 std::string read_all(const std::string& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) stop(kModelFile, {PLUMB_NOT_FOUND, path + ": cannot be read"});
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text;
+  std::array<char, 65536> piece;
+  while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > kReadBytesMax) {
+      stop(kModelFile,
+           {PLUMB_CORRUPT, path + ": more than " + std::to_string(kReadBytesMax) + " bytes"});
+    }
+  }
+  // A folder can be opened, but not read.
+  if (!in.eof()) stop(kModelFile, {PLUMB_NOT_FOUND, path + ": cannot be read"});
+  return text;
 }
 
 const std::atomic<bool>& catch_interrupt() {

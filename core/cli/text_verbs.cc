@@ -136,12 +136,14 @@ int render(RenderOptions& options) {
     options.pipeline.overrides.push_back("template.plugin=" + options.engine);
   if (!options.undefined.empty())
     options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
+  const bool is_model = options.from.ends_with(".gguf");
+  if (is_model) options.pipeline.overrides.push_back("model.source.path=" + options.from);
   const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
   OrderedJson context = OrderedJson::parse(read_all("-"), nullptr, false);
   if (context.is_discarded())
     stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin: expected the context as JSON"});
   Session session(options.pipeline);
-  if (options.from.empty() || options.from.ends_with(".gguf")) {
+  if (options.from.empty() || is_model) {
     print(value_or_stop(session.pipeline().render(std::move(context), true, now), kUsage));
     return kDone;
   }

@@ -1,6 +1,7 @@
 // decoder.h: a loaded model: ids in, logits out, with its KV caches.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,6 +58,8 @@ class Decoder {
 
   /// Null: none. The same logits come out either way.
   void set_tap(TapSink* tap) { tap_ = tap; }
+  /// Null, or a flag that ends a running forward between two ops: it then fails CANCELLED.
+  void set_cancel(const std::atomic<bool>* cancel) { cancel_ = cancel; }
   const ProgramCounters& counters() const { return counters_; }
   /// Bytes of the file's tensors that one token reads: all of the body, and the head; of an untied
   /// embedding one row.
@@ -85,6 +88,7 @@ class Decoder {
   plumb_format kv_format_ = PLUMB_F32;
   uint64_t weight_bytes_per_token_ = 0;
   TapSink* tap_ = nullptr;
+  const std::atomic<bool>* cancel_ = nullptr;
   ProgramCounters counters_;
   std::vector<int32_t> positions_;
   std::vector<float> cosines_, sines_;

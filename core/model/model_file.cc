@@ -49,7 +49,9 @@ Result<std::string_view> ModelFile::hyper_parameters_json() const {
 
 Result<HyperParameters> ModelFile::hyper_parameters() const {
   PLUMB_ASSIGN(const std::string_view json, hyper_parameters_json());
-  return HyperParameters::parse(json);
+  auto parsed = HyperParameters::parse(json);
+  if (!parsed) return std::move(parsed).error().at(path_);
+  return parsed;
 }
 
 const ModelFile::Entry* ModelFile::find(std::string_view tensor_name) const {

@@ -173,12 +173,14 @@ Result<void> Program::plan() {
 }
 
 Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
-                          ProgramCounters& counters) {
+                          const std::atomic<bool>* cancel, ProgramCounters& counters) {
   if (errors_.size() != pool.n_threads()) {
     errors_ = std::vector<ErrorBuffer>(pool.n_threads());
     statuses_.assign(pool.n_threads(), PLUMB_OK);
   }
   for (const Step& step : steps_) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
+      return Error{PLUMB_CANCELLED, "cancelled"};
     if (step.is_copy) {
       PLUMB_TRY(run_copy(step, counters));
       continue;

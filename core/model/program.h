@@ -6,6 +6,7 @@
 // call and one barrier.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -98,9 +99,10 @@ class Program {
   /// run.
   Result<void> plan();
   void set_rows(uint32_t n_rows);
-  /// Executes everything in order. first_position is for taps. Allocates nothing when tap is null.
+  /// Executes everything in order. first_position is for taps. cancel: null, or a flag that ends
+  /// the run between two ops: CANCELLED. Allocates nothing when tap is null.
   Result<void> run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
-                   ProgramCounters& counters);
+                   const std::atomic<bool>* cancel, ProgramCounters& counters);
 
  private:
   struct OpInfo {

@@ -97,7 +97,13 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
       tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
 
   const Clock::time_point start = Clock::now();
-  PLUMB_ASSIGN(std::span<const float> logits, decoder.forward(request.prompt_ids));
+  const auto forward = [&](std::span<const int32_t> ids) {
+    decoder.set_cancel(request.cancel);
+    auto logits = decoder.forward(ids);
+    decoder.set_cancel(nullptr);
+    return logits;
+  };
+  Result<std::span<const float>> logits = forward(request.prompt_ids);
   generation.prefill_s = seconds_since(start);
   const auto finish = [&](StopReason reason) {
     generation.stop_reason = reason;
@@ -107,10 +113,6 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
   };
 
   while (true) {
-    if (is_cancelled(request)) {
-      finish(StopReason::kCancelled);
-      return generation;
-    }
     if (generation.ids.size() >= request.max_tokens) {
       finish(StopReason::kMaxTokens);
       return generation;
@@ -120,8 +122,13 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
         finish(StopReason::kContextFull);
         return generation;
       }
-      PLUMB_ASSIGN(logits, decoder.forward({&generation.ids.back(), 1}));
+      logits = forward({&generation.ids.back(), 1});
     }
+    if (is_cancelled(request)) {
+      finish(StopReason::kCancelled);
+      return generation;
+    }
+    if (!logits) return std::move(logits).error();
     plumb_sample_context context{};
     context.seed = request.seed;
     context.step = generation.ids.size();
@@ -130,7 +137,7 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
     context.generated_ids = generation.ids.data();
     context.n_generated_ids = generation.ids.size();
     context.control_bits = control_bits.data();
-    auto picked = sampler.pick(logits, context);
+    auto picked = sampler.pick(*logits, context);
     if (!picked && picked.error().code == PLUMB_CANCELLED) {
       finish(StopReason::kSamplerEnded);
       return generation;

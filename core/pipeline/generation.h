@@ -31,7 +31,7 @@ struct GenerationRequest {
   uint32_t max_tokens = 128;
   std::vector<std::string> stops;
   uint64_t seed = 0;
-  /// Null or: set from a signal handler or another thread, the generation ends at the next token.
+  /// Null or: set from a signal handler or another thread, the generation ends between two ops.
   const std::atomic<bool>* cancel = nullptr;
   /// Null or: each piece of text as soon as it is sure; whole UTF-8 characters only.
   std::function<void(std::string_view text)> on_text;

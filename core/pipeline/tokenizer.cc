@@ -47,7 +47,7 @@ Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special) cons
     result.spans = encoding.spans.data();
     result.capacity = capacity;
     const plumb_status status = table_->encode(self_, &request, &result, error);
-    if (status == PLUMB_MORE_SPACE && result.n > capacity && result.n <= 2 * text.size() + 8) {
+    if (status == PLUMB_MORE_SPACE && result.n > capacity && result.n <= 3 * text.size() + 8) {
       capacity = result.n;
       continue;
     }

@@ -1,4 +1,5 @@
 // Tiny random models of every architecture against transformers' logits (golden/models/tiny-*).
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 
@@ -146,6 +147,33 @@ TEST_P(TinyModels, TapsChangeNothing) {
     tapped->decoder().set_tap(nullptr);
     EXPECT_GT(tap.n_given, 10u);
   }
+}
+
+class CancellingTap : public TapSink {
+ public:
+  bool wants(std::string_view op, int32_t) override { return op == "1.attend"; }
+  void give(const Tap&, std::span<const float>) override { cancel = true; }
+  std::atomic<bool> cancel = false;
+};
+
+TEST_P(TinyModels, CancelEndsAForwardBetweenOpsAndLeavesNothing) {
+  const auto one =
+      runner({.backend = canonical_backends().back(), .activations = PLUMB_ACT_Q8, .n_threads = 2});
+  ASSERT_NE(one, nullptr);
+  model::Decoder& decoder = one->decoder();
+  const std::vector<int32_t> ids = cases().front().ids;
+  const std::vector<float> before = one->last_logits(ids);
+  ASSERT_TRUE(decoder.truncate(0));
+  CancellingTap tap;
+  decoder.set_tap(&tap);
+  decoder.set_cancel(&tap.cancel);
+  const auto cancelled = decoder.forward(ids);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().code, PLUMB_CANCELLED);
+  EXPECT_EQ(decoder.n_past(), 0u);
+  decoder.set_tap(nullptr);
+  decoder.set_cancel(nullptr);
+  EXPECT_TRUE(same_bits(one->last_logits(ids), before));
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, TinyModels, testing::ValuesIn(tiny_models()), [](const auto& one) {

@@ -122,6 +122,47 @@ TEST_F(BrokenInput, StdinThatIsNoJson) {
   expect_one_line(shell("echo '{\"ids\": [\"x\"]}' | $PLUMB tokenize tiny-world --decode"), 2);
 }
 
+TEST_F(BrokenInput, IdsThatAreNoArray) {
+  expect_one_line(shell("echo '{\"ids\": 5}' | $PLUMB tokenize tiny-world --decode"), 2);
+  expect_one_line(shell("echo '{\"ids\": null}' | $PLUMB tokenize tiny-world --decode"), 2);
+}
+
+TEST_F(BrokenInput, MessagesNestedWithoutEnd) {
+  std::string deep = "[{\"role\": \"user\", \"content\": ";
+  deep += std::string(100000, '[') + std::string(100000, ']') + "}]";
+  write("talk.json", deep);
+  expect_one_line(shell("$PLUMB run tiny-world --messages talk.json"), 2);
+  expect_one_line(shell("$PLUMB render tiny-world < talk.json"), 2);
+}
+
+TEST_F(BrokenInput, MessagesThatAreAFolder) {
+  const Outcome said = shell("$PLUMB run tiny-world --messages .");
+  expect_one_line(said, kModelFile);
+  EXPECT_THAT(said.err, HasSubstr("cannot be read"));
+}
+
+TEST_F(BrokenInput, AModelThatIsAPipe) {
+  const Outcome said =
+      shell("mkfifo pipe; $PLUMB run tiny-world -p Mara --set \"model.source.path=$PWD/pipe\"");
+  expect_one_line(said, kModelFile);
+  EXPECT_THAT(said.err, HasSubstr("not a regular file"));
+}
+
+TEST_F(BrokenInput, ThreadsThatTheSystemDoesNotGive) {
+  // 1 TiB of stack for each thread, and less than that for all.
+  const Outcome said = shell(
+      "ulimit -s 1073741824; ulimit -v 8388608; $PLUMB run tiny-world -p Mara --set "
+      "kernels.threads=2");
+  expect_one_line(said, 2);
+  EXPECT_THAT(said.err, HasSubstr("thread 2 of 2 cannot be started"));
+}
+
+TEST_F(BrokenInput, ABenchLongerThanCountersReach) {
+  const Outcome said = shell("$PLUMB bench tiny-world --json --prefill 4294967295 --decode 64");
+  expect_one_line(said, 2);
+  EXPECT_THAT(said.err, HasSubstr("exceed the context"));
+}
+
 TEST_F(BrokenInput, IdsOutsideTheVocabulary) {
   expect_one_line(shell("$PLUMB logits tiny-world --ids 1,99999999"), 2);
 }

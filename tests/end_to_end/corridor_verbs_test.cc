@@ -136,6 +136,15 @@ TEST_F(CorridorVerbs, RenderGivesTheBytesOfJinja2) {
   }
 }
 
+TEST_F(CorridorVerbs, RenderReadsAModelFile) {
+  write("context.json", R"([{"role": "user", "content": "Hi"}])");
+  const Outcome own = shell("$PLUMB render tiny-world < context.json");
+  const Outcome file = shell(
+      "$PLUMB render smollm2 --from $SOURCE/golden/models/tiny-world/model.gguf < context.json");
+  EXPECT_EQ(file.out, own.out) << file.err;
+  EXPECT_EQ(shell("$PLUMB render tiny-world --from nowhere.gguf < context.json").exit, 4);
+}
+
 TEST_F(CorridorVerbs, LogitsAreThoseOfTransformers) {
   const NpyArray golden =
       *parse_npy(read_file(PLUMB_SOURCE_DIR "/golden/models/tiny-world/logits-fact.npy"));

@@ -12,6 +12,8 @@
 namespace plumbline::os {
 namespace {
 
+namespace fs = std::filesystem;
+
 Error failed(const std::string& path, const char* what) {
   return {PLUMB_NOT_FOUND, path + ": " + what + ": " + std::strerror(errno)};
 }
@@ -28,26 +30,33 @@ Result<void> sync(const std::string& path, int flags) {
   return {};
 }
 
+Result<void> write_bytes(const std::string& path, std::string_view bytes) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) return failed(path, "cannot be written");
+  return {};
+}
+
 }  // namespace
 
 Result<void> publish_file(const std::string& from, const std::string& to) {
   PLUMB_TRY(sync(from, O_RDONLY));
   if (std::rename(from.c_str(), to.c_str()) != 0) return failed(to, "cannot be put in its place");
-  const std::string folder = std::filesystem::path(to).parent_path().string();
+  const std::string folder = fs::path(to).parent_path().string();
   return sync(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
 }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
-  const std::string fresh = path + ".new";
-  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out) {
-    const Error error = failed(fresh, "cannot be written");
-    std::remove(fresh.c_str());
-    return error;
-  }
-  return publish_file(fresh, path);
+  std::error_code ignored;
+  const fs::path real = fs::canonical(path, ignored);  // empty: there is nothing yet
+  if (!real.empty() && !fs::is_regular_file(real, ignored)) return write_bytes(path, bytes);
+  const std::string target = real.empty() ? path : real.string();
+  const std::string fresh = target + ".new";
+  auto done = write_bytes(fresh, bytes);
+  if (done) done = publish_file(fresh, target);
+  if (!done) std::remove(fresh.c_str());
+  return done;
 }
 
 }  // namespace plumbline::os

@@ -11,8 +11,8 @@ namespace plumbline::os {
 /// A whole regular file, mapped read-only and shared with the file cache. Move-only.
 class MappedFile {
  public:
-  /// Fails NOT_FOUND (path and the system's reason), CORRUPT (a directory or device, or an empty
-  /// file).
+  /// Fails NOT_FOUND (path and the system's reason), CORRUPT (a directory, device or pipe, or an
+  /// empty file).
   static Result<MappedFile> open(const std::string& path);
 
   MappedFile() = default;

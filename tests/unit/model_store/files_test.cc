@@ -1,6 +1,7 @@
-// Locks and files that are there whole or not at all. Oracle: core/base/os/file_lock.h and
-// durable.h.
+// Locks, mapped files, and files that are there whole or not at all. Oracle:
+// core/base/os/file_lock.h, mapped_file.h and durable.h.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 
 #include "core/base/os/durable.h"
 #include "core/base/os/file_lock.h"
+#include "core/base/os/mapped_file.h"
 
 namespace plumbline::os {
 namespace {
@@ -49,6 +51,44 @@ TEST(Os_Durable, FailureLeavesTheOldOne) {
   ASSERT_FALSE(published.has_value());
   EXPECT_EQ(contents(path), "old");
   EXPECT_FALSE(write_file("/proc/plumb-cannot-write-here", "x").has_value());
+}
+
+TEST(Os_Durable, ALinkIsFollowed) {
+  const std::string path = ::testing::TempDir() + "plumb-durable-linked";
+  const std::string link = path + "-link";
+  fs::remove(link);
+  ASSERT_TRUE(write_file(path, "old"));
+  fs::create_symlink(path, link);
+  ASSERT_TRUE(write_file(link, "new"));
+  EXPECT_EQ(contents(path), "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+}
+
+TEST(Os_Durable, ADeviceIsWrittenToAndNotReplaced) {
+  const std::string link = ::testing::TempDir() + "plumb-durable-device";
+  fs::remove(link);
+  fs::create_symlink("/dev/full", link);
+  EXPECT_FALSE(write_file(link, "x").has_value());
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  EXPECT_FALSE(fs::exists("/dev/full.new"));
+}
+
+TEST(Os_Durable, AFolderIsNotReplaced) {
+  const std::string folder = ::testing::TempDir() + "plumb-durable-folder";
+  fs::create_directory(folder);
+  EXPECT_FALSE(write_file(folder, "x").has_value());
+  EXPECT_TRUE(fs::is_directory(folder));
+  EXPECT_FALSE(fs::exists(folder + ".new"));
+}
+
+TEST(Os_MappedFile, APipeIsRefusedAndNotWaitedFor) {
+  const std::string path = ::testing::TempDir() + "plumb-pipe";
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto mapped = MappedFile::open(path);
+  ASSERT_FALSE(mapped.has_value());
+  EXPECT_EQ(mapped.error().code, PLUMB_CORRUPT);
 }
 
 }  // namespace
