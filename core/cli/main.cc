@@ -34,6 +34,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // CLI11 says of an unknown verb only that one is missing.
+    if (error.get_exit_code() != 0 && app.get_subcommands().empty() && argc > 1 &&
+        argv[1][0] != '-') {
+      std::string verbs;
+      for (const CLI::App* verb : app.get_subcommands({})) verbs += " " + verb->get_name();
+      note("plumb: error: no verb \"" + std::string(argv[1]) + "\", expected one of" + verbs +
+           "; plumb --help explains them");
+      return kUsage;
+    }
     // 0: help or version was asked for and is printed here.
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {

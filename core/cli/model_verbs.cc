@@ -112,7 +112,12 @@ int pull(const ModelOptions& options) {
   PullOptions pull_options;
   pull_options.on_progress = ProgressLine();
   pull_options.cancelled = [&] { return interrupted.load(std::memory_order_relaxed); };
-  print(value_or_stop(store().pull(recipe, pull_options), kModelFile) + "\n");
+  const std::string path = value_or_stop(store().pull(recipe, pull_options), kModelFile);
+  if (options.json) {
+    print_json({{"name", recipe.name}, {"path", path}});
+  } else {
+    print(path + "\n");
+  }
   return kDone;
 }
 

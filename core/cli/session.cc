@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include "core/base/os/paths.h"
 
@@ -52,7 +53,15 @@ std::string find_config(const std::string& name) {
   // Canonical, so that relative paths inside it are seen from where it really lies.
   if (name.find('/') == std::string::npos && fs::exists(shipped, ignored))
     return fs::canonical(shipped, ignored).string();
-  return name;  // its absence is load_config's to report
+  if (fs::exists(name, ignored)) return name;  // a folder: load_config's to refuse
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(shipped_configs() + "/pipelines", ignored)) {
+    names.insert(entry.path().stem().string());
+  }
+  std::string all;
+  for (const std::string& known : names) all += " " + known;
+  stop(kUsage, {PLUMB_NOT_FOUND, name + ": no such file, nor a shipped config; there are" + all +
+                                     " (a prompt is given with -p)"});
 }
 
 Host make_host(const std::vector<std::string>& paths) {
