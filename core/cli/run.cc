@@ -21,12 +21,7 @@ struct RunOptions {
 
 OrderedJson read_messages(const RunOptions& options) {
   if (options.messages_file.empty()) return {{{"role", "user"}, {"content", options.prompt}}};
-  OrderedJson messages = OrderedJson::parse(read_all(options.messages_file), nullptr, false);
-  if (messages.is_discarded()) {
-    stop(kUsage,
-         {PLUMB_INVALID_ARGUMENT, options.messages_file + ": expected JSON: an array of messages"});
-  }
-  return messages;
+  return parse_json(read_all(options.messages_file), options.messages_file);
 }
 
 std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline) {

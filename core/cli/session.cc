@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kReadBytesMax = size_t{1} << 32;  // a device may have no end
 
+constexpr int kJsonDepthMax = 128;  // the JSON library copies and writes by recursion
+
 std::atomic<bool> interrupted{false};
 
 void on_interrupt(int) {
@@ -129,6 +131,22 @@ std::string read_all(const std::string& path) {
   // A folder can be opened, but not read.
   if (!in.eof()) stop(kModelFile, {PLUMB_NOT_FOUND, path + ": cannot be read"});
   return text;
+}
+
+pipeline::OrderedJson parse_json(std::string_view text, const std::string& where) {
+  using pipeline::OrderedJson;
+  bool is_too_deep = false;
+  const auto keep = [&](int depth, OrderedJson::parse_event_t, OrderedJson&) {
+    is_too_deep |= depth > kJsonDepthMax;
+    return !is_too_deep;
+  };
+  OrderedJson json = OrderedJson::parse(text, keep, false);
+  if (is_too_deep) {
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT,
+                  where + ": nested deeper than " + std::to_string(kJsonDepthMax) + " levels"});
+  }
+  if (json.is_discarded()) stop(kUsage, {PLUMB_INVALID_ARGUMENT, where + ": expected JSON"});
+  return json;
 }
 
 const std::atomic<bool>& catch_interrupt() {

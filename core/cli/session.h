@@ -110,6 +110,9 @@ void note(std::string_view line);
 
 /// The whole of a file, or of stdin for "-".
 std::string read_all(const std::string& path);
+/// JSON from outside, not nested so deep that copying it could exhaust the stack. where: for the
+/// message.
+pipeline::OrderedJson parse_json(std::string_view text, const std::string& where);
 
 /// Set by Ctrl-C once catch_interrupt was called; a second Ctrl-C ends the process.
 const std::atomic<bool>& catch_interrupt();

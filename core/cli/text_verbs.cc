@@ -139,9 +139,7 @@ int render(RenderOptions& options) {
   const bool is_model = options.from.ends_with(".gguf");
   if (is_model) options.pipeline.overrides.push_back("model.source.path=" + options.from);
   const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
-  OrderedJson context = OrderedJson::parse(read_all("-"), nullptr, false);
-  if (context.is_discarded())
-    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "stdin: expected the context as JSON"});
+  OrderedJson context = parse_json(read_all("-"), "stdin");
   Session session(options.pipeline);
   if (options.from.empty() || is_model) {
     print(value_or_stop(session.pipeline().render(std::move(context), true, now), kUsage));
