@@ -141,7 +141,9 @@ OrderedJson kept_set(const plumb_candidates& candidates) {
 
 int sample(SampleOptions& options) {
   Session session(options.pipeline);
-  const NpyArray array = value_or_stop(parse_npy(read_all(options.logits_file)), kModelFile);
+  auto parsed = parse_npy(read_all(options.logits_file));
+  if (!parsed) stop(kModelFile, std::move(parsed).error().at(options.logits_file));
+  const NpyArray array = *std::move(parsed);
   if (array.shape.empty() || array.shape.size() > 2 || array.values.empty() ||
       array.shape.back() > INT32_MAX) {
     stop(kModelFile,
@@ -175,9 +177,17 @@ int sample(SampleOptions& options) {
       print(line.dump() + "\n");
     } else {
       char line[160];
-      std::snprintf(line, sizeof line, "draw %llu: id %d of %u kept, probability %.6g, coin %.9g\n",
-                    static_cast<unsigned long long>(draw), pick.id, pick.n_kept, pick.probability,
-                    pick.coin);
+      int n = std::snprintf(line, sizeof line, "draw %llu: id %d of %u kept",
+                            static_cast<unsigned long long>(draw), pick.id, pick.n_kept);
+      // Not every draw has a probability or a coin.
+      if (!std::isnan(pick.probability)) {
+        n += std::snprintf(line + n, sizeof line - static_cast<size_t>(n), ", probability %.6g",
+                           pick.probability);
+      }
+      if (!std::isnan(pick.coin))
+        n +=
+            std::snprintf(line + n, sizeof line - static_cast<size_t>(n), ", coin %.9g", pick.coin);
+      std::snprintf(line + n, sizeof line - static_cast<size_t>(n), "\n");
       print(line);
     }
   }

@@ -142,7 +142,7 @@ int render(RenderOptions& options) {
   OrderedJson context = parse_json(read_all("-"), "stdin");
   Session session(options.pipeline);
   if (options.from.empty() || is_model) {
-    print(value_or_stop(session.pipeline().render(std::move(context), true, now), kUsage));
+    print(part_or_stop(session.pipeline().render(std::move(context), true, now)));
     return kDone;
   }
   // A template without a model: the context is taken as it is.
