@@ -109,8 +109,8 @@ Buffer::Buffer(uint64_t n_bytes) : bytes(n_bytes) {
       ::operator new(std::max<uint64_t>(n_bytes, 1), std::align_val_t{kBufferAlignment})));
 }
 
-void Buffer::Free::operator()(std::byte* memory) const {
-  ::operator delete(memory, std::align_val_t{kBufferAlignment});
+void Buffer::Free::operator()(std::byte* block) const {
+  ::operator delete(block, std::align_val_t{kBufferAlignment});
 }
 
 std::byte* resolve(const State& state, plumb_slice slice, uint64_t bytes) {

@@ -18,7 +18,7 @@ struct Buffer {
   explicit Buffer(uint64_t n_bytes);  // throws std::bad_alloc
 
   struct Free {
-    void operator()(std::byte* memory) const;
+    void operator()(std::byte* block) const;
   };
   std::unique_ptr<std::byte, Free> memory;
   uint64_t bytes;
