@@ -129,10 +129,10 @@ TEST_F(CorridorVerbs, RenderGivesTheBytesOfJinja2) {
     if (!golden.contains("expected")) continue;
     write("context.json", golden["context"].dump());
     const Outcome own = shell("$PLUMB render tiny-world < context.json");
-    EXPECT_EQ(own.out, golden["expected"]) << golden["name"] << own.err;
+    EXPECT_EQ(own.out, golden["expected"].get<std::string>()) << golden["name"] << own.err;
     const Outcome file = shell(
         "$PLUMB render tiny-world --from $SOURCE/golden/templates/tiny-world.jinja < context.json");
-    EXPECT_EQ(file.out, golden["expected"]) << golden["name"] << file.err;
+    EXPECT_EQ(file.out, golden["expected"].get<std::string>()) << golden["name"] << file.err;
   }
 }
 

@@ -83,7 +83,8 @@ TEST(Templates_Jinja, PublicCases) {
                   expected.is_object() ? expected : Json{{"expected", expected}});
       ++n_seen;
     } else if (op == "render_continue") {
-      EXPECT_EQ(render_continued(source, {{"messages", params["messages"]}}), line["expected"]);
+      EXPECT_EQ(render_continued(source, {{"messages", params["messages"]}}),
+                line["expected"].get<std::string>());
       ++n_seen;
     }
   }
