@@ -13,7 +13,7 @@ namespace plumbline::cpu {
 struct OpCall {
   const State& state;
   const plumb_op& op;
-  const Memory& scratch;
+  const Worker& worker;
   uint32_t part, n_parts;
   plumb_error* error;
 
@@ -21,6 +21,22 @@ struct OpCall {
   /// This part's share of n items.
   Range share(uint64_t n) const {
     return {part_begin(n, part, n_parts), part_begin(n, part + 1, n_parts)};
+  }
+  /// Runs a kernel. Fails NUMERIC where it met a number that is not finite: `numbers` names them.
+  template <typename Args>
+  plumb_status run(const Args& args, Range items, const char* numbers = "a value") const {
+    Outcome outcome = Outcome::kDone;
+    const plumb_status status = run_kernel(state, *worker.engine, args, items, &outcome, error);
+    if (status != PLUMB_OK) return status;
+    switch (outcome) {
+      case Outcome::kDone:
+        return PLUMB_OK;
+      case Outcome::kNotFinite:
+        return failf(error, PLUMB_NUMERIC, "%s is NaN or infinite", numbers);
+      case Outcome::kNothingVisible:
+        return fail(error, PLUMB_INVALID_ARGUMENT, "a query sees no row of the cache");
+    }
+    return fail(error, PLUMB_INTERNAL, "a kernel answered with an unknown outcome");
   }
 };
 

@@ -47,9 +47,9 @@ plumb_status scratch_of(const State& state, const plumb_op& op, uint64_t& bytes,
   return PLUMB_OK;
 }
 
-plumb_status grow(Worker& worker, uint64_t bytes, plumb_error* error) {
+plumb_status grow(const State& state, Worker& worker, uint64_t bytes, plumb_error* error) {
   if (worker.scratch.bytes() >= bytes) return PLUMB_OK;
-  std::optional<Memory> memory = Memory::anonymous(bytes);
+  std::optional<Memory> memory = state.engine->allocate(bytes);
   if (!memory) {
     return failf(error, PLUMB_INTERNAL, "worker: no memory for %llu bytes of scratch",
                  static_cast<unsigned long long>(bytes));
@@ -70,7 +70,7 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
         return found;
       });
   state.workers.for_each([&](Worker& worker) {
-    if (status == PLUMB_OK) status = grow(worker, state.scratch_bytes, error);
+    if (status == PLUMB_OK) status = grow(state, worker, state.scratch_bytes, error);
   });
   return status;
 }
@@ -78,7 +78,10 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
 plumb_status create_worker(State& state, plumb_handle* worker, plumb_error* error) {
   const std::lock_guard lock(state.plan_mutex);
   auto made = std::make_unique<Worker>();
-  if (const plumb_status status = grow(*made, state.scratch_bytes, error); status != PLUMB_OK)
+  made->engine = state.engine->create_worker(error);
+  if (made->engine == nullptr) return PLUMB_INTERNAL;
+  if (const plumb_status status = grow(state, *made, state.scratch_bytes, error);
+      status != PLUMB_OK)
     return status;
   *worker = state.workers.add(std::move(made));
   return *worker != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "worker: too many");
@@ -91,7 +94,7 @@ plumb_status execute(const State& state, const plumb_op* ops, uint32_t n_ops,
   if (worker == nullptr) return fail(error, PLUMB_INVALID_ARGUMENT, "worker: not a live handle");
   if (part >= n_parts) return failf(error, PLUMB_INVALID_ARGUMENT, "part %u of %u", part, n_parts);
   return for_each_op(kinds(), ops, n_ops, error, [&](const plumb_op& op, const auto& kind) {
-    return kind.run(OpCall{state, op, worker->scratch, part, n_parts, error});
+    return kind.run(OpCall{state, op, *worker, part, n_parts, error});
   });
 }
 

@@ -31,6 +31,14 @@ uint32_t capacity(const KvCache& cache) {
   return cache.capacity_rows;
 }
 
+/// A kernel on n rows, on the thread that asked.
+template <typename Args>
+plumb_status run_here(State& state, const Args& args, uint32_t n, plumb_error* error) {
+  const std::lock_guard lock(state.host_mutex);
+  Outcome outcome = Outcome::kDone;
+  return run_kernel(state, *state.host_worker, args, {0, n * args.kv.n_heads}, &outcome, error);
+}
+
 }  // namespace
 
 plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
@@ -53,7 +61,7 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
       head_rows ? checked_product(*head_rows, shape->head_width + padded) : head_rows;
   const auto bytes = floats ? checked_product(*floats, sizeof(float)) : floats;
   auto memory = bytes && *bytes < UINT64_MAX / 2
-                    ? Memory::anonymous(*bytes + rows * sizeof(int32_t))
+                    ? state.engine->allocate(*bytes + rows * sizeof(int32_t))
                     : std::nullopt;
   if (!memory) {
     return failf(error, PLUMB_INTERNAL, "kv: no memory for [%u,%u,%u]", shape->capacity_rows,
@@ -65,7 +73,13 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
   auto* k = reinterpret_cast<float*>(cache->memory.data());
   float* v = k + *head_rows * shape->head_width;
   auto* positions = reinterpret_cast<int32_t*>(v + *head_rows * padded);
-  cache->view = {k, v, positions, rows, shape->n_heads_kv, shape->head_width, padded};
+  cache->view.k = k;
+  cache->view.v = v;
+  cache->view.positions = positions;
+  cache->view.capacity = rows;
+  cache->view.n_heads = shape->n_heads_kv;
+  cache->view.head_width = shape->head_width;
+  cache->view.padded_width = padded;
   *kv = state.caches.add(std::move(cache));
   return *kv != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "kv: too many caches");
 }
@@ -81,7 +95,13 @@ plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n
                        float* v, int32_t* positions, plumb_error* error) {
   const KvCache* cache = find_rows(state, kv, first, n, held, error);
   if (cache == nullptr) return PLUMB_INVALID_ARGUMENT;
-  kv_read(cache->view, k, v, first, {0, n * cache->view.n_heads});
+  KvReadArgs read{};
+  read.k = k;
+  read.v = v;
+  read.kv = cache->view;
+  read.first_row = first;
+  if (const plumb_status status = run_here(state, read, n, error); status != PLUMB_OK)
+    return status;
   if (positions != nullptr) std::copy_n(cache->view.positions + first, n, positions);
   return PLUMB_OK;
 }
@@ -100,7 +120,13 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
                    positions[i], i);
     }
   }
-  kv_write(cache->view, k, v, first, {0, n * cache->view.n_heads});
+  KvWriteArgs write{};
+  write.k = k;
+  write.v = v;
+  write.kv = cache->view;
+  write.first_row = first;
+  if (const plumb_status status = run_here(state, write, n, error); status != PLUMB_OK)
+    return status;
   if (positions != nullptr) std::copy_n(positions, n, cache->view.positions + first);
   cache->n_rows = std::max(cache->n_rows.load(), first + n);
   return PLUMB_OK;

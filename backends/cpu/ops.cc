@@ -10,14 +10,10 @@
 namespace plumbline::cpu {
 namespace {
 
-plumb_status not_finite(const OpCall& call, const char* what) {
-  return failf(call.error, PLUMB_NUMERIC, "%s is NaN or infinite", what);
-}
-
 plumb_status scratch_too_small(const OpCall& call, uint64_t needed) {
   return failf(call.error, PLUMB_INVALID_ARGUMENT,
                "worker: scratch of %llu bytes; the op needs %llu: plan it first",
-               static_cast<unsigned long long>(call.scratch.bytes()),
+               static_cast<unsigned long long>(call.worker.scratch.bytes()),
                static_cast<unsigned long long>(needed));
 }
 
@@ -31,27 +27,31 @@ plumb_status run_embed(const OpCall& call) {
   const int32_t* ids = args.numbers("ids", op.ids, weight.n_rows);
   float* out = args.elements<float>("out", op.out, {call.n_rows(), weight.n_columns});
   if (args.failed()) return args.status();
-  embed(*weight.layout, weight.data, weight.n_columns, ids, out, call.share(call.n_rows()));
-  return PLUMB_OK;
+  EmbedArgs embed{};
+  embed.weight = weight.data;
+  embed.ids = ids;
+  embed.out = out;
+  embed.width = weight.n_columns;
+  embed.format = weight.layout->format;
+  return call.run(embed, call.share(call.n_rows()));
 }
 
 plumb_status run_norm(const OpCall& call) {
   const plumb_op_norm& op = call.op.as.norm;
   const bool is_layer = call.op.kind == PLUMB_OP_LAYER_NORM;
   OpArgs args(call);
-  NormArgs norm_args{};
-  norm_args.in = args.elements<const float>("in", op.in, {call.n_rows(), op.n_groups, op.width});
-  norm_args.out = args.elements<float>("out", op.out, {call.n_rows(), op.n_groups, op.width});
-  norm_args.weight = args.vector("weight", op.weight, op.width);
-  norm_args.bias = args.vector("bias", op.bias, op.width);
+  NormArgs norm{};
+  norm.in = args.elements<const float>("in", op.in, {call.n_rows(), op.n_groups, op.width});
+  norm.out = args.elements<float>("out", op.out, {call.n_rows(), op.n_groups, op.width});
+  norm.weight = args.vector("weight", op.weight, op.width);
+  norm.bias = args.vector("bias", op.bias, op.width);
   args.require(is_layer || op.bias == 0, "bias: RMS_NORM has none");
   args.require(op.epsilon >= 0 && std::isfinite(op.epsilon), "epsilon: expected 0 or more");
   if (args.failed()) return args.status();
-  norm_args.width = op.width;
-  norm_args.epsilon = op.epsilon;
-  norm_args.layer = is_layer;
-  norm(norm_args, call.share(call.n_rows() * op.n_groups));
-  return PLUMB_OK;
+  norm.width = op.width;
+  norm.epsilon = op.epsilon;
+  norm.layer = is_layer ? 1 : 0;
+  return call.run(norm, call.share(call.n_rows() * op.n_groups));
 }
 
 plumb_status run_quantize(const OpCall& call) {
@@ -63,9 +63,11 @@ plumb_status run_quantize(const OpCall& call) {
       args.bytes("out", op.out, checked_product(call.n_rows(), ActivationRow{op.width}.bytes()),
                  alignof(float));
   if (args.failed()) return args.status();
-  const bool is_finite =
-      quantize(in, out, op.width, call.share(call.n_rows() * (op.width / kBlock)));
-  return is_finite ? PLUMB_OK : not_finite(call, "in: a value");
+  QuantizeArgs quantize{};
+  quantize.in = in;
+  quantize.out = out;
+  quantize.width = op.width;
+  return call.run(quantize, call.share(call.n_rows() * (op.width / kBlock)), "in: a value");
 }
 
 plumb_status run_matmul(const OpCall& call) {
@@ -89,20 +91,15 @@ plumb_status run_matmul(const OpCall& call) {
   matmul.bias = args.vector("bias", op.bias, op.n_out);
   if (args.failed()) return args.status();
   const uint64_t needed = matmul_scratch_bytes(*weight.layout, op.n_in, is_quantised);
-  if (call.scratch.bytes() < needed) return scratch_too_small(call, needed);
-  matmul.layout = weight.layout;
+  if (call.worker.scratch.bytes() < needed) return scratch_too_small(call, needed);
+  matmul.format = weight.layout->format;
+  matmul.quantised = is_quantised ? 1 : 0;
   matmul.weight = weight.data;
   matmul.n_rows = call.n_rows();
   matmul.n_in = op.n_in;
   matmul.n_out = op.n_out;
-  matmul.scratch = call.scratch.data();
-  const Range panels = call.share((op.n_out + kLanes - 1) / kLanes);
-  if (is_quantised) {
-    matmul_q8(matmul, panels);
-  } else {
-    matmul_f32(matmul, panels);
-  }
-  return PLUMB_OK;
+  matmul.scratch = call.worker.scratch.data();
+  return call.run(matmul, call.share((op.n_out + kLanes - 1) / kLanes));
 }
 
 plumb_status run_rope(const OpCall& call) {
@@ -121,10 +118,17 @@ plumb_status run_rope(const OpCall& call) {
   const float* sin_table =
       args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
   if (args.failed()) return args.status();
-  rope({in, out, positions, cos_table, sin_table, op.n_heads, op.head_width, op.n_rotated,
-        op.pairing == PLUMB_ROPE_INTERLEAVED},
-       call.share(call.n_rows() * op.n_heads));
-  return PLUMB_OK;
+  RopeArgs rope{};
+  rope.in = in;
+  rope.out = out;
+  rope.positions = positions;
+  rope.cos_table = cos_table;
+  rope.sin_table = sin_table;
+  rope.n_heads = op.n_heads;
+  rope.head_width = op.head_width;
+  rope.n_rotated = op.n_rotated;
+  rope.interleaved = op.pairing == PLUMB_ROPE_INTERLEAVED ? 1 : 0;
+  return call.run(rope, call.share(call.n_rows() * op.n_heads));
 }
 
 plumb_status run_kv_append(const OpCall& call) {
@@ -145,7 +149,13 @@ plumb_status run_kv_append(const OpCall& call) {
                  "first_row %u and %u rows; the cache holds %u of %u", op.first_row, call.op.n_rows,
                  cache->n_rows.load(), cache->capacity_rows);
   }
-  kv_write(view, k, v, op.first_row, call.share(call.n_rows() * view.n_heads));
+  KvWriteArgs write{};
+  write.k = k;
+  write.v = v;
+  write.kv = view;
+  write.first_row = op.first_row;
+  const plumb_status status = call.run(write, call.share(call.n_rows() * view.n_heads));
+  if (status != PLUMB_OK) return status;
   if (call.part == 0) std::copy_n(positions, call.n_rows(), view.positions + op.first_row);
   cache->n_rows = static_cast<uint32_t>(end);
   return PLUMB_OK;
@@ -164,45 +174,36 @@ plumb_status run_attend(const OpCall& call) {
   args.require(op.mask <= PLUMB_MASK_BITMAP, "mask: unknown kind");
   args.require(op.mask != PLUMB_MASK_WINDOW || op.window > 0, "window: expected more than 0");
   args.require(op.softcap >= 0 && std::isfinite(op.softcap), "softcap: expected 0 or more");
-  AttendArgs attend_args{};
-  attend_args.q =
-      args.elements<const float>("q", op.q, {call.n_rows(), op.n_heads, view.head_width});
-  attend_args.out =
-      args.elements<float>("out", op.out, {call.n_rows(), op.n_heads, view.head_width});
-  attend_args.positions = args.numbers("positions", op.positions, uint64_t{INT_MAX} + 1);
+  AttendArgs attend{};
+  attend.q = args.elements<const float>("q", op.q, {call.n_rows(), op.n_heads, view.head_width});
+  attend.out = args.elements<float>("out", op.out, {call.n_rows(), op.n_heads, view.head_width});
+  attend.positions = args.numbers("positions", op.positions, uint64_t{INT_MAX} + 1);
   if (op.mask == PLUMB_MASK_BITMAP) {
-    attend_args.bitmap = args.elements<const uint64_t>("bitmap", op.bitmap,
-                                                       {call.n_rows(), (call.n_rows() + 63) / 64});
+    attend.bitmap = args.elements<const uint64_t>("bitmap", op.bitmap,
+                                                  {call.n_rows(), (call.n_rows() + 63) / 64});
     args.require(op.first_row + call.n_rows() == op.n_rows_kv,
                  "first_row: expected the last T of the n_rows_kv rows");
   }
   if (args.failed()) return args.status();
   const uint64_t needed = attend_scratch_bytes(view.capacity);
-  if (call.scratch.bytes() < needed) return scratch_too_small(call, needed);
+  if (call.worker.scratch.bytes() < needed) return scratch_too_small(call, needed);
 
-  attend_args.kv = view;
-  attend_args.n_rows = call.n_rows();
-  attend_args.n_heads = op.n_heads;
-  attend_args.n_rows_kv = op.n_rows_kv;
-  attend_args.first_row = op.first_row;
-  attend_args.window = op.mask == PLUMB_MASK_WINDOW
-                           ? static_cast<int32_t>(std::min<uint32_t>(op.window, INT_MAX))
-                           : INT_MAX;
-  attend_args.scale = op.scale;
-  attend_args.softcap = op.softcap;
-  attend_args.scratch = call.scratch.data();
+  attend.kv = view;
+  attend.n_rows = call.n_rows();
+  attend.n_heads = op.n_heads;
+  attend.n_rows_kv = op.n_rows_kv;
+  attend.first_row = op.first_row;
+  attend.window = op.mask == PLUMB_MASK_WINDOW
+                      ? static_cast<int32_t>(std::min<uint32_t>(op.window, INT_MAX))
+                      : INT_MAX;
+  attend.scale = op.scale;
+  attend.softcap = op.softcap;
+  attend.scratch = call.worker.scratch.data();
   // Tiles share the reading of K and V, but too few of them would leave parts without work.
   const uint64_t tiles = call.n_rows() * op.n_heads / kTile;
-  attend_args.tile = tiles >= uint64_t{4} * call.n_parts ? kTile : 1;
-  switch (attend(attend_args, call.part, call.n_parts)) {
-    case Attended::kDone:
-      return PLUMB_OK;
-    case Attended::kNotFinite:
-      return not_finite(call, "a visible score");
-    case Attended::kNothingVisible:
-      break;
-  }
-  return fail(call.error, PLUMB_INVALID_ARGUMENT, "a query sees no row of the cache");
+  attend.tile = tiles >= uint64_t{4} * call.n_parts ? kTile : 1;
+  attend.step = call.n_parts;
+  return call.run(attend, {call.part, attend.n_items()}, "a visible score");
 }
 
 plumb_status run_elementwise(const OpCall& call) {
@@ -224,9 +225,14 @@ plumb_status run_elementwise(const OpCall& call) {
                                : kind == PLUMB_OP_ADD    ? Elementwise::kAdd
                                : kind == PLUMB_OP_SCALE  ? Elementwise::kScale
                                                          : Elementwise::kSoftcap;
-  const uint64_t n = call.n_rows() * op.width;
-  elementwise(function, a, b, out, op.parameter, n, call.share((n + kLanes - 1) / kLanes));
-  return PLUMB_OK;
+  ElementwiseArgs elementwise{};
+  elementwise.a = a;
+  elementwise.b = b;
+  elementwise.out = out;
+  elementwise.n = call.n_rows() * op.width;
+  elementwise.function = function;
+  elementwise.parameter = op.parameter;
+  return call.run(elementwise, call.share((elementwise.n + kLanes - 1) / kLanes));
 }
 
 plumb_status run_argmax(const OpCall& call) {
@@ -236,8 +242,11 @@ plumb_status run_argmax(const OpCall& call) {
   int32_t* out = args.elements<int32_t>("out", op.out, {call.n_rows()});
   args.require(op.width <= INT_MAX, "width: too large for an i32 index");
   if (args.failed()) return args.status();
-  return argmax(in, out, op.width, call.share(call.n_rows())) ? PLUMB_OK
-                                                              : not_finite(call, "in: a value");
+  ArgmaxArgs argmax{};
+  argmax.in = in;
+  argmax.out = out;
+  argmax.width = op.width;
+  return call.run(argmax, call.share(call.n_rows()), "in: a value");
 }
 
 }  // namespace plumbline::cpu

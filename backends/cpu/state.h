@@ -3,10 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
+#include "engine.h"
 #include "kernels/kernels.h"
-#include "memory.h"
 #include "plumb/ext/kernels.h"
 #include "plumb/sdk/kernels/handle_table.h"
 
@@ -32,9 +33,11 @@ struct KvCache {
 
 struct Worker {
   Memory scratch;
+  std::unique_ptr<EngineWorker> engine;
 };
 
 struct State {
+  std::unique_ptr<Engine> engine;  // outlives the memory that it gave
   HandleTable<Memory> buffers{1};
   HandleTable<Weight> weights{2};
   HandleTable<KvCache> caches{3};
@@ -42,7 +45,17 @@ struct State {
   uint32_t n_workers_max = 0;
   std::mutex plan_mutex;  // worker_create and plan both size scratch
   uint64_t scratch_bytes = 0;
+  std::mutex host_mutex;  // guards host_worker
+  std::unique_ptr<EngineWorker> host_worker;  // for calls that come without a worker
 };
+
+/// Runs a kernel on any of its Args.
+template <typename Args>
+plumb_status run_kernel(const State& state, EngineWorker& worker, const Args& args, Range items,
+                        Outcome* outcome, plumb_error* error) {
+  const KernelCall call{Args::kKernel, &args, sizeof args, Args::kRefs, items};
+  return state.engine->call(worker, call, outcome, error);
+}
 
 /// The slice as memory, or null if [offset, offset + bytes) is not inside a live buffer.
 inline uint8_t* resolve(const State& state, plumb_slice slice, uint64_t bytes) {

@@ -28,8 +28,15 @@ plumb_status create(const plumb_host*, const plumb_kernels_config* config, void*
       return failf(error, PLUMB_INVALID_CONFIG, "options %.*s: this backend has none",
                    static_cast<int>(std::min<size_t>(options.size(), 128)), options.data());
     }
+    const plumb_str variant =
+        PLUMB_HAS(config, plumb_kernels_config, variant) ? config->variant : plumb_str{};
     auto state = std::make_unique<State>();
     state->n_workers_max = config->n_workers_max;
+    plumb_status status = PLUMB_OK;
+    state->engine = create_engine(variant, &status, error);
+    if (state->engine == nullptr) return status;
+    state->host_worker = state->engine->create_worker(error);
+    if (state->host_worker == nullptr) return PLUMB_INTERNAL;
     *self = state.release();
     return PLUMB_OK;
   });
@@ -61,8 +68,9 @@ plumb_status alloc(void* self, uint64_t bytes, uint32_t flags, plumb_handle* buf
     if ((flags & ~PLUMB_ALLOC_SHARED) != 0) {
       return failf(error, PLUMB_UNSUPPORTED, "alloc: flags 0x%x; only SHARED is known", flags);
     }
+    Engine& engine = *state_of(self).engine;
     auto memory =
-        (flags & PLUMB_ALLOC_SHARED) != 0 ? Memory::shared(bytes) : Memory::anonymous(bytes);
+        (flags & PLUMB_ALLOC_SHARED) != 0 ? engine.allocate_shared(bytes) : engine.allocate(bytes);
     return add_buffer(state_of(self), std::move(memory), bytes, buffer, error);
   });
 }
@@ -76,7 +84,7 @@ plumb_status import_fd(void* self, int32_t fd, uint64_t offset, uint64_t bytes,
   return guarded(error, [&] {
     if (buffer == nullptr)
       return fail(error, PLUMB_INVALID_ARGUMENT, "import_fd: nowhere to put the handle");
-    auto memory = Memory::of_file(fd, offset, bytes);
+    auto memory = state_of(self).engine->import_fd(fd, offset, bytes);
     if (!memory) {
       return failf(error, PLUMB_INVALID_ARGUMENT,
                    "import_fd: descriptor %d has no %llu bytes at offset %llu that can be mapped "
@@ -187,6 +195,17 @@ plumb_status execute_ops(void* self, const plumb_op* ops, uint32_t n_ops, plumb_
   return execute(state_of(self), ops, n_ops, worker, part, n_parts, error);
 }
 
+plumb_status variant(uint32_t index, plumb_str* name, plumb_error* error) {
+  const EngineVariant* found = engine_variant(index);
+  if (name == nullptr)
+    return fail(error, PLUMB_INVALID_ARGUMENT, "variant: nowhere to put the name");
+  if (found == nullptr) return failf(error, PLUMB_NOT_FOUND, "variant %u: there is none", index);
+  *name = to_abi(found->name);
+  const char* missing = found->missing();
+  return missing == nullptr ? PLUMB_OK
+                            : failf(error, PLUMB_UNSUPPORTED, "this machine has no %s", missing);
+}
+
 }  // namespace
 
 const plumb_kernels kKernels = {
@@ -217,6 +236,7 @@ const plumb_kernels kKernels = {
     .execute = execute_ops,
     .submit = nullptr,
     .fence = nullptr,
+    .variant = variant,
 };
 
 }  // namespace plumbline::cpu

@@ -193,6 +193,7 @@ constexpr plumb_kernels kKernels = {
     .execute = execute_ops,
     .submit = nullptr,
     .fence = nullptr,
+    .variant = nullptr,
 };
 
 // Never picked while anything else can run.

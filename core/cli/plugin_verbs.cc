@@ -66,12 +66,34 @@ int list(const PluginOptions& options) {
   return kDone;
 }
 
+// {"avx512_vnni": "usable", "avx512": "this machine has no ..."} of a kernels plugin, best first.
+OrderedJson variants_of(Host& host, const PluginReport& plugin) {
+  OrderedJson variants = OrderedJson::object();
+  const auto kernels = host.find<plumb_kernels>({.pin = plugin.facts.id});
+  if (!kernels || !PLUMB_HAS(kernels->table, plumb_kernels, variant) ||
+      kernels->table->variant == nullptr) {
+    return variants;
+  }
+  constexpr uint32_t kMost = 64;  // of a plugin that never says that it is done
+  for (uint32_t index = 0; index < kMost; ++index) {
+    ErrorBuffer error;
+    plumb_str name{};
+    const plumb_status status = kernels->table->variant(index, &name, error);
+    if (status != PLUMB_OK && status != PLUMB_UNSUPPORTED) break;
+    variants[to_string(name)] = status == PLUMB_OK ? "usable" : error.take(status).message;
+  }
+  return variants;
+}
+
 int inspect(const PluginOptions& options) {
   Host host = make_host(options.paths);
   host.load_all();
   for (const PluginReport& plugin : host.report().plugins) {
     if (plugin.facts.id != options.id && plugin.path != options.id) continue;
-    const OrderedJson json = to_json(plugin);
+    OrderedJson json = to_json(plugin);
+    if (OrderedJson variants = variants_of(host, plugin); !variants.empty()) {
+      json["variants"] = std::move(variants);
+    }
     if (options.json) {
       print_json(json);
     } else {

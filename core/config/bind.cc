@@ -73,6 +73,7 @@ PipelineConfig bind(const Value& tree) {
 
   KernelsConfig& kernels = config.kernels;
   kernels.backend = read.text("kernels.backend");
+  kernels.variant = read.text("kernels.variant");
   kernels.activations =
       read.text("kernels.activations") == "f32" ? Activations::kF32 : Activations::kQ8;
   kernels.threads = read.auto_integer("kernels.threads");

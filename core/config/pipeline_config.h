@@ -49,6 +49,7 @@ struct KernelOverride {
 
 struct KernelsConfig {
   std::string backend;
+  std::string variant;
   Activations activations = Activations::kQ8;
   KvFormat kv = KvFormat::kF32;
   std::optional<uint32_t> threads;

@@ -63,6 +63,9 @@ Spec kernels() {
       "kernels", "What computes.",
       {value("backend", Type::kName, "auto",
              "Kernels plugin; auto: the best that runs on this machine."),
+       value("variant", Type::kName, "auto",
+             "One of the plugin's variants, as avx512_vnni; auto: the best that runs on this "
+             "machine. `plumb plugins inspect` lists them."),
        choice("activations", {"q8", "f32"},
               "What quantised weights are multiplied with: q8 quantises activations to 8 bits, "
               "f32 keeps them."),

@@ -93,14 +93,16 @@ std::string_view missing(const plumb_model_source& table) {
 
 #undef PLUMB_REQUIRE
 
+/// oldest_bytes: what the table had in the first version; fields behind it are asked for before
+/// use.
 template <typename Table>
-constexpr Extension make_extension(std::string_view id) {
-  return {id, sizeof(Table),
+constexpr Extension make_extension(std::string_view id, uint32_t oldest_bytes = sizeof(Table)) {
+  return {id, oldest_bytes,
           [](const void* table) { return missing(*static_cast<const Table*>(table)); }};
 }
 
 constexpr Extension kExtensions[] = {
-    make_extension<plumb_kernels>(PLUMB_EXT_KERNELS),
+    make_extension<plumb_kernels>(PLUMB_EXT_KERNELS, offsetof(plumb_kernels, variant)),
     make_extension<plumb_loader>(PLUMB_EXT_LOADER),
     make_extension<plumb_tokenizer>(PLUMB_EXT_TOKENIZER),
     make_extension<plumb_template_engine>(PLUMB_EXT_TEMPLATE),

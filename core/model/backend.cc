@@ -6,11 +6,13 @@ namespace plumbline::model {
 
 Result<std::unique_ptr<Backend>> Backend::create(std::string id, const plumb_kernels& table,
                                                  const plumb_host* host, uint32_t n_threads,
-                                                 const std::string& options_json) {
+                                                 const std::string& options_json,
+                                                 const std::string& variant) {
   ErrorBuffer error;
   auto config = make_abi<plumb_kernels_config>();
   config.n_workers_max = n_threads;
   config.options_json = to_abi(options_json);
+  config.variant = to_abi(variant);
   void* self = nullptr;
   if (const plumb_status status = table.create(host, &config, &self, error); status != PLUMB_OK) {
     return error.take(status).at(id);

@@ -16,10 +16,12 @@ namespace plumbline::model {
 /// order.
 class Backend {
  public:
-  /// id: the plugin's. options_json: the backend's own options.
+  /// id: the plugin's. options_json: the backend's own options. variant: one of the plugin's, or
+  /// empty for its best.
   static Result<std::unique_ptr<Backend>> create(std::string id, const plumb_kernels& table,
                                                  const plumb_host* host, uint32_t n_threads,
-                                                 const std::string& options_json);
+                                                 const std::string& options_json,
+                                                 const std::string& variant);
   ~Backend();
   Backend(const Backend&) = delete;
   Backend& operator=(const Backend&) = delete;

@@ -108,9 +108,11 @@ Result<size_t> Pipeline::backend_at(const std::string& name) {
     if (backends_[index]->id() == kernels.id) return index;
   }
   const bool is_main = backends_.empty();
-  PLUMB_ASSIGN(auto backend, model::Backend::create(kernels.id, *kernels.table, kernels.host,
-                                                    threads().n_threads(),
-                                                    is_main ? config_.kernels.options_json : "{}"));
+  PLUMB_ASSIGN(auto backend,
+               model::Backend::create(
+                   kernels.id, *kernels.table, kernels.host, threads().n_threads(),
+                   is_main ? config_.kernels.options_json : "{}",
+                   is_main && config_.kernels.variant != "auto" ? config_.kernels.variant : ""));
   backends_.push_back(std::move(backend));
   return backends_.size() - 1;
 }

@@ -40,7 +40,7 @@ const Owned kOwned[] = {
     // A backend cannot see core, and shared buffers and import_fd of plumb.kernels/1 are mappings.
     {R"(unistd\.h|fcntl\.h|dlfcn\.h|link\.h|elf\.h|poll\.h|spawn\.h|pthread\.h|sched\.h|termios\.h|)"
      R"(signal\.h|dirent\.h|netdb\.h|pwd\.h|sys/.*|linux/.*|netinet/.*|arpa/.*|windows\.h)",
-     "core/base/os/", R"(backends/[^/]+/memory\.cc)", "the operating system"},
+     "core/base/os/", R"(backends/[^/]+/(memory|variants)\.cc)", "the operating system"},
 };
 
 /// What ends or writes from a process, which only the programs of the project may do.

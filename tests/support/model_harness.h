@@ -144,11 +144,14 @@ class Runner {
     return nullptr;
   }
 
-  bool add_backend(const std::string& id) {
+  /// name: a plugin's id, or id/variant.
+  bool add_backend(const std::string& name) {
+    const std::string id = name.substr(0, name.find('/'));
+    const std::string variant = id == name ? "" : name.substr(id.size() + 1);
     const auto kernels = host().find<plumb_kernels>({.pin = id});
     if (!kernels) return fail(kernels.error()) != nullptr;
     auto backend = model::Backend::create(kernels->id, *kernels->table, kernels->host,
-                                          pool_.n_threads(), "{}");
+                                          pool_.n_threads(), "{}", variant);
     if (!backend) return fail(backend.error()) != nullptr;
     backends_.push_back(*std::move(backend));
     return true;

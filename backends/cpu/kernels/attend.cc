@@ -1,10 +1,10 @@
 // attend.cc: KV rows and attention. Lane = key position for q.k, lane = channel for the weighted
 // sum of V; both run in the order of rows and channels for each query alone, so neither tiles nor
 // threads change a bit.
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/functions.h"
 #include "backends/cpu/kernels/math.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
 PLUMB_INLINE float* key_at(const KvView& kv, uint64_t head, uint64_t row) {
@@ -21,8 +21,7 @@ struct Scratch {
   uint32_t* masks;  // u32[capacity/16]: bit i: row i of the block is visible
 };
 PLUMB_INLINE Scratch scratch_of(const AttendArgs& args, uint64_t query) {
-  auto* start = static_cast<uint8_t*>(args.scratch) +
-                query * (attend_scratch_bytes(args.kv.capacity) / kTile);
+  uint8_t* start = args.scratch + query * (attend_scratch_bytes(args.kv.capacity) / kTile);
   return {reinterpret_cast<float*>(start),
           reinterpret_cast<uint32_t*>(start + args.kv.capacity * sizeof(float))};
 }
@@ -198,32 +197,35 @@ class Queries {
 };
 
 template <int N>
-Attended attend_queries(const AttendArgs& args, uint64_t kv_head, uint64_t first) {
+Outcome attend_queries(const AttendArgs& args, uint64_t kv_head, uint64_t first) {
   constexpr int kAtOnce = static_cast<int>(kTile) / N;
   const uint64_t n_blocks = (args.n_rows_kv + kLanes - 1) / kLanes;
   Queries<N> queries(args, kv_head, first);
   uint64_t block = 0;
   for (; block + kAtOnce <= n_blocks; block += kAtOnce) {
-    if (!queries.template score<kAtOnce>(block)) return Attended::kNotFinite;
+    if (!queries.template score<kAtOnce>(block)) return Outcome::kNotFinite;
   }
   for (; block < n_blocks; ++block) {
-    if (!queries.template score<1>(block)) return Attended::kNotFinite;
+    if (!queries.template score<1>(block)) return Outcome::kNotFinite;
   }
-  if (!queries.weigh(n_blocks)) return Attended::kNothingVisible;
+  if (!queries.weigh(n_blocks)) return Outcome::kNothingVisible;
   uint64_t channel = 0;
   for (; channel + kAtOnce * kLanes <= args.kv.padded_width; channel += kAtOnce * kLanes) {
     queries.template mix<kAtOnce>(n_blocks, channel);
   }
   for (; channel < args.kv.padded_width; channel += kLanes)
     queries.template mix<1>(n_blocks, channel);
-  return Attended::kDone;
+  return Outcome::kDone;
 }
 
 }  // namespace
 
-void kv_write(const KvView& kv, const float* k, const float* v, uint64_t first_row, Range heads) {
+Outcome kv_write(const KvWriteArgs& args, Range heads) {
+  const KvView& kv = args.kv;
+  const float* k = args.k;
+  const float* v = args.v;
   for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t row = first_row + item / kv.n_heads;
+    const uint64_t row = args.first_row + item / kv.n_heads;
     float* key = key_at(kv, item % kv.n_heads, row);
     float* value = value_at(kv, item % kv.n_heads, row);
     for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
@@ -231,11 +233,15 @@ void kv_write(const KvView& kv, const float* k, const float* v, uint64_t first_r
     for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
       value[c] = v[item * kv.head_width + c];
   }
+  return Outcome::kDone;
 }
 
-void kv_read(const KvView& kv, float* k, float* v, uint64_t first_row, Range heads) {
+Outcome kv_read(const KvReadArgs& args, Range heads) {
+  const KvView& kv = args.kv;
+  float* k = args.k;
+  float* v = args.v;
   for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t row = first_row + item / kv.n_heads;
+    const uint64_t row = args.first_row + item / kv.n_heads;
     const float* key = key_at(kv, item % kv.n_heads, row);
     const float* value = value_at(kv, item % kv.n_heads, row);
     for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
@@ -243,31 +249,27 @@ void kv_read(const KvView& kv, float* k, float* v, uint64_t first_row, Range hea
     for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
       v[item * kv.head_width + c] = value[c];
   }
+  return Outcome::kDone;
 }
 
-uint64_t attend_scratch_bytes(uint64_t capacity) {
-  return kTile * ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
-}
-
-Attended attend(const AttendArgs& args, uint64_t part, uint64_t n_parts) {
-  const uint64_t pairs = args.n_rows * (args.n_heads / args.kv.n_heads);
-  const uint64_t whole = args.tile == kTile ? kTile : 1;
-  const uint64_t tiles = (pairs + whole - 1) / whole;
-  Attended status = Attended::kDone;
-  for (uint64_t item = part; item < args.kv.n_heads * tiles && status == Attended::kDone;
-       item += n_parts) {
+Outcome attend(const AttendArgs& args, Range items) {
+  const uint64_t pairs = args.n_pairs();
+  const uint64_t tiles = (pairs + args.tile - 1) / args.tile;
+  Outcome outcome = Outcome::kDone;
+  for (uint64_t item = items.begin; item < items.end && outcome == Outcome::kDone;
+       item += args.step) {
     const uint64_t kv_head = item / tiles;
-    const uint64_t first = item % tiles * whole;
-    const uint64_t end = first + whole < pairs ? first + whole : pairs;
+    const uint64_t first = item % tiles * args.tile;
+    const uint64_t end = first + args.tile < pairs ? first + args.tile : pairs;
     if (end - first == kTile) {
-      status = attend_queries<kTile>(args, kv_head, first);
+      outcome = attend_queries<kTile>(args, kv_head, first);
       continue;
     }
-    for (uint64_t pair = first; pair < end && status == Attended::kDone; ++pair) {
-      status = attend_queries<1>(args, kv_head, pair);
+    for (uint64_t pair = first; pair < end && outcome == Outcome::kDone; ++pair) {
+      outcome = attend_queries<1>(args, kv_head, pair);
     }
   }
-  return status;
+  return outcome;
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

@@ -1,8 +1,8 @@
 // embed.cc: single rows out of a prepared matrix.
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/functions.h"
 #include "backends/cpu/kernels/panel.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
 /// Lane `lane` of a panel of plain numbers.
@@ -34,19 +34,21 @@ void block_row(const uint8_t* panel, uint64_t width, uint64_t lane, float* out) 
 
 }  // namespace
 
-void embed(const Layout& layout, const uint8_t* weight, uint64_t width, const int32_t* ids,
-           float* out, Range rows) {
-  const uint64_t panel_bytes = width / layout.unit_values() * layout.unit_bytes();
+Outcome embed(const EmbedArgs& args, Range rows) {
+  const Layout& layout = *find_layout(args.format);
+  const uint64_t panel_bytes = args.width / layout.unit_values() * layout.unit_bytes();
   for (uint64_t t = rows.begin; t < rows.end; ++t) {
-    const uint64_t id = static_cast<uint64_t>(ids[t]);
-    const uint8_t* panel = weight + id / kLanes * panel_bytes;
-    float* to = out + t * width;
+    const auto id = static_cast<uint64_t>(args.ids[t]);
+    const uint8_t* panel = args.weight + id / kLanes * panel_bytes;
+    float* to = args.out + t * args.width;
     if (layout.plain()) {
-      plain_row(layout, panel, width, id % kLanes, to);
+      plain_row(layout, panel, args.width, id % kLanes, to);
     } else {
-      with_layout(layout, [&]<Layout L>() { block_row<L>(panel, width, id % kLanes, to); });
+      with_layout(args.format,
+                  [&]<Layout L>() { block_row<L>(panel, args.width, id % kLanes, to); });
     }
   }
+  return Outcome::kDone;
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

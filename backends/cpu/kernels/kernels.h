@@ -1,108 +1,221 @@
-// kernels.h: the compute of every op, on raw memory. backend/ calls it after all checks; pointers
-// are valid, shapes are consistent, nothing is allocated and nothing can fail but the numbers.
+// kernels.h: what crosses between the host side of this backend and its kernels. The host side
+// makes every check; a kernel gets valid addresses and consistent shapes, allocates nothing, and
+// nothing can fail in it but the numbers.
 //
-// kernels/*.cc is compiled once for each instruction set, the rest of the plugin for the oldest
-// processor, so only these functions cross between the two.
-//
-// Work is cut in items (rows, panels, heads, ...) that give the same bits in any order; each
-// function does items [begin, end) of the count that its comment names.
+// kernels/*.cc is compiled once for each variant (an instruction set, or WebAssembly), in a
+// namespace of its own; the rest of the plugin is compiled once, for the oldest processor. Only
+// `call` crosses. A WebAssembly module has 32-bit addresses, so arguments have one layout for all:
+// fixed-width fields, addresses as Ref, and all Refs first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/layout.h"
 
 namespace plumbline::cpu {
 
+/// An address, as wide in 32-bit code as in 64-bit code.
+template <typename T>
+struct Ref {
+  uint64_t address;
+
+  constexpr Ref() : address(0) {}
+  __attribute__((always_inline)) Ref(T* pointer)
+      : address(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(pointer))) {}
+  __attribute__((always_inline)) operator T*() const {
+    return reinterpret_cast<T*>(static_cast<uintptr_t>(address));
+  }
+};
+
+/// Work is cut in items (rows, panels, heads, ...) that give the same bits in any order; a kernel
+/// does the items [begin, end) of the count that its arguments' comment names.
 struct Range {
   uint64_t begin, end;
 };
 
+enum class Kernel : uint32_t {
+  kEmbed,
+  kNorm,
+  kQuantize,
+  kMatmul,
+  kRope,
+  kKvWrite,
+  kKvRead,
+  kAttend,
+  kElementwise,
+  kArgmax,
+};
+
+enum class Outcome : uint32_t {
+  kDone,
+  kNotFinite,  // an input, or a visible score, is NaN or infinite
+  kNothingVisible,  // a query sees no row of the cache
+};
+
 /// out f32[T,D] = rows ids[t] of a prepared W[V,D]. Items: T.
-void embed(const Layout& layout, const uint8_t* weight, uint64_t width, const int32_t* ids,
-           float* out, Range rows);
+struct EmbedArgs {
+  static constexpr Kernel kKernel = Kernel::kEmbed;
+  static constexpr uint32_t kRefs = 3;
+  Ref<const uint8_t> weight;
+  Ref<const int32_t> ids;
+  Ref<float> out;
+  uint64_t width;
+  plumb_format format;
+};
 
 /// Items: rows of `width` values. weight and bias may be null; `layer`: layer norm, else RMS norm.
 struct NormArgs {
-  const float* in;
-  float* out;
-  const float* weight;
-  const float* bias;
+  static constexpr Kernel kKernel = Kernel::kNorm;
+  static constexpr uint32_t kRefs = 4;
+  Ref<const float> in;
+  Ref<float> out;
+  Ref<const float> weight;
+  Ref<const float> bias;
   uint64_t width;
   float epsilon;
-  bool layer;
+  uint32_t layer;
 };
-void norm(const NormArgs& args, Range rows);
 
-/// Items: T * width / 32 blocks. False if an input is NaN or infinite.
-bool quantize(const float* in, uint8_t* out, uint64_t width, Range blocks);
+/// Items: T * width / 32 blocks.
+struct QuantizeArgs {
+  static constexpr Kernel kKernel = Kernel::kQuantize;
+  static constexpr uint32_t kRefs = 2;
+  Ref<const float> in;
+  Ref<uint8_t> out;
+  uint64_t width;
+};
 
-/// Items: panels of 16 output rows. scratch: matmul_scratch_bytes, 64-byte aligned.
+/// Items: panels of 16 output rows.
 struct MatmulArgs {
-  const Layout* layout;
-  const uint8_t* weight;
-  const float* bias;  // null, or padded to whole panels
-  const void* in;  // quantised rows, or f32[T,n_in]
-  float* out;  // f32[T,n_out]
+  static constexpr Kernel kKernel = Kernel::kMatmul;
+  static constexpr uint32_t kRefs = 5;
+  Ref<const uint8_t> weight;
+  Ref<const uint8_t> in;  // quantised rows, or f32[T,n_in]
+  Ref<const float> bias;  // null, or padded to whole panels
+  Ref<float> out;  // f32[T,n_out]
+  Ref<uint8_t> scratch;  // matmul_scratch_bytes, 64-byte aligned
   uint64_t n_rows, n_in, n_out;
-  void* scratch;
+  plumb_format format;
+  uint32_t quantised;  // in: quantised rows
 };
-void matmul_q8(const MatmulArgs& args, Range panels);
-void matmul_f32(const MatmulArgs& args, Range panels);
-uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised);
 
 /// Items: T * n_heads. Tables f32[.., n_rotated / 2].
 struct RopeArgs {
-  const float* in;
-  float* out;
-  const int32_t* positions;
-  const float* cos_table;
-  const float* sin_table;
+  static constexpr Kernel kKernel = Kernel::kRope;
+  static constexpr uint32_t kRefs = 5;
+  Ref<const float> in;
+  Ref<float> out;
+  Ref<const int32_t> positions;
+  Ref<const float> cos_table;
+  Ref<const float> sin_table;
   uint64_t n_heads, head_width, n_rotated;
-  bool interleaved;
+  uint64_t interleaved;
 };
-void rope(const RopeArgs& args, Range heads);
 
 /// A KV cache. k f32[K][capacity/16][C][16]: 16 positions interleaved. v
 /// f32[K][capacity][padded_width].
 struct KvView {
-  float* k;
-  float* v;
-  int32_t* positions;  // i32[capacity]
+  static constexpr uint32_t kRefs = 3;
+  Ref<float> k;
+  Ref<float> v;
+  Ref<int32_t> positions;  // i32[capacity]
   uint64_t capacity;  // a multiple of 16
   uint64_t n_heads;  // K
   uint64_t head_width;  // C
   uint64_t padded_width;  // C up to a multiple of 16; the rest is zero
 };
 
-/// Items: T * K, rows of C values of k and v f32[T,K,C] into cache rows first_row + t.
-void kv_write(const KvView& kv, const float* k, const float* v, uint64_t first_row, Range heads);
-void kv_read(const KvView& kv, float* k, float* v, uint64_t first_row, Range heads);
-
-struct AttendArgs {
+/// Rows of C values of k and v f32[T,K,C] to (kKvWrite) or from (kKvRead) cache rows first_row + t;
+/// a null address is skipped. Items: T * K.
+struct KvWriteArgs {
+  static constexpr Kernel kKernel = Kernel::kKvWrite;
+  static constexpr uint32_t kRefs = 2 + KvView::kRefs;
+  Ref<const float> k;
+  Ref<const float> v;
   KvView kv;
-  const float* q;
-  float* out;
-  const int32_t* positions;
-  const uint64_t* bitmap;  // null: causal
-  uint64_t n_rows, n_heads, n_rows_kv, first_row;
-  int32_t window;  // INT32_MAX: none
-  float scale, softcap;
-  uint64_t tile;  // queries that are taken together: 1 or kTile
-  void* scratch;
+  uint64_t first_row;
 };
-uint64_t attend_scratch_bytes(uint64_t capacity);
-enum class Attended : uint8_t { kDone, kNotFinite, kNothingVisible };
-/// Items: (kv head, tile of queries). Does every n_parts-th from `part` on: later queries see more
-/// rows.
-Attended attend(const AttendArgs& args, uint64_t part, uint64_t n_parts);
+struct KvReadArgs {
+  static constexpr Kernel kKernel = Kernel::kKvRead;
+  static constexpr uint32_t kRefs = 2 + KvView::kRefs;
+  Ref<float> k;
+  Ref<float> v;
+  KvView kv;
+  uint64_t first_row;
+};
 
-enum class Elementwise : uint8_t { kSilu, kGeluTanh, kGeluErf, kAdd, kScale, kSoftcap };
+/// Items: (kv head, tile of queries), of which every step-th is done: later queries see more rows,
+/// so that parts take turns.
+struct AttendArgs {
+  static constexpr Kernel kKernel = Kernel::kAttend;
+  static constexpr uint32_t kRefs = 5 + KvView::kRefs;
+  Ref<const float> q;
+  Ref<float> out;
+  Ref<const int32_t> positions;
+  Ref<const uint64_t> bitmap;  // null: causal
+  Ref<uint8_t> scratch;  // attend_scratch_bytes, 64-byte aligned
+  KvView kv;
+  uint64_t n_rows, n_heads, n_rows_kv, first_row;
+  uint64_t tile;  // queries that are taken together: 1 or kTile
+  uint64_t step;
+  float scale, softcap;
+  int32_t window;  // INT32_MAX: none
+  uint32_t reserved;
+
+  /// Queries of one kv head: (row, head of its group).
+  __attribute__((always_inline)) uint64_t n_pairs() const {
+    return n_rows * (n_heads / kv.n_heads);
+  }
+  __attribute__((always_inline)) uint64_t n_items() const {
+    return kv.n_heads * ((n_pairs() + tile - 1) / tile);
+  }
+};
+
+enum class Elementwise : uint32_t { kSilu, kGeluTanh, kGeluErf, kAdd, kScale, kSoftcap };
+
 /// Items: groups of 16 values of n. b: the second operand, or null.
-void elementwise(Elementwise function, const float* a, const float* b, float* out, float parameter,
-                 uint64_t n, Range groups);
+struct ElementwiseArgs {
+  static constexpr Kernel kKernel = Kernel::kElementwise;
+  static constexpr uint32_t kRefs = 3;
+  Ref<const float> a;
+  Ref<const float> b;
+  Ref<float> out;
+  uint64_t n;
+  Elementwise function;
+  float parameter;
+};
 
-/// Items: rows. False if a value is NaN or infinite.
-bool argmax(const float* in, int32_t* out, uint64_t width, Range rows);
+/// out i32[T]: lowest index of the largest value. Items: rows.
+struct ArgmaxArgs {
+  static constexpr Kernel kKernel = Kernel::kArgmax;
+  static constexpr uint32_t kRefs = 2;
+  Ref<const float> in;
+  Ref<int32_t> out;
+  uint64_t width;
+};
+
+/// Can be copied as bytes, of which the first kRefs words are addresses.
+template <typename Args>
+inline constexpr bool kIsPortable =
+    std::is_standard_layout_v<Args> && std::is_trivially_copyable_v<Args> && alignof(Args) == 8 &&
+    sizeof(Args) % 8 == 0 && sizeof(Args) >= Args::kRefs * 8;
+static_assert(kIsPortable<EmbedArgs> && kIsPortable<NormArgs> && kIsPortable<QuantizeArgs> &&
+              kIsPortable<MatmulArgs> && kIsPortable<RopeArgs> && kIsPortable<KvWriteArgs> &&
+              kIsPortable<KvReadArgs> && kIsPortable<AttendArgs> && kIsPortable<ElementwiseArgs> &&
+              kIsPortable<ArgmaxArgs>);
+
+/// The one entry of a variant. args: the Args whose kKernel is `kernel`.
+using CallFn = Outcome (*)(Kernel kernel, const void* args, Range items);
+
+/// Bytes of scratch that one worker needs.
+constexpr uint64_t attend_scratch_bytes(uint64_t capacity) {
+  return kTile * ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
+}
+constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
+  if (quantised) return n_in / kBlock * kUnpackedBytes;
+  return layout.format == PLUMB_F32 ? 0 : n_in * kLanes * sizeof(float);
+}
 
 }  // namespace plumbline::cpu

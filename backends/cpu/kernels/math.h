@@ -6,7 +6,7 @@
 
 #include "backends/cpu/simd/contract.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 
 using namespace simd;
 
@@ -131,4 +131,4 @@ PLUMB_INLINE i32x16 not_finite(f32x16 x) {
   return greater(bit_and(bits(x), splat(int32_t{0x7fffffff})), splat(int32_t{0x7f7fffff}));
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

@@ -1,9 +1,9 @@
 // matmul_f32.cc: any weights times f32 activations. Lane = output row; inside a block of 32 the
 // products are added in order, then the block's sum to the row's.
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/functions.h"
 #include "backends/cpu/kernels/panel.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
 /// Values of a panel that are dequantised at a time for one activation row: they stay in the
@@ -13,11 +13,11 @@ constexpr uint64_t kChunk = 256;
 /// Values [k, k + n) of a panel of 16 rows as f32[n][16]: in place for F32, else written to the
 /// scratch. k and n are whole units of the format.
 const float* panel_values(const MatmulArgs& args, uint64_t panel, uint64_t k, uint64_t n) {
-  const Layout& layout = *args.layout;
+  const Layout& layout = *find_layout(args.format);
   const uint8_t* from =
       args.weight + (panel * args.n_in + k) / layout.unit_values() * layout.unit_bytes();
   if (layout.format == PLUMB_F32) return reinterpret_cast<const float*>(from);
-  auto* out = static_cast<float*>(args.scratch);
+  auto* out = reinterpret_cast<float*>(static_cast<uint8_t*>(args.scratch));
   if (layout.format == PLUMB_F16 || layout.format == PLUMB_BF16) {
     for (uint64_t i = 0; i < n; ++i, from += layout.unit_bytes()) {
       store(out + i * kLanes, layout.format == PLUMB_F16 ? from_f16(from) : from_bf16(from));
@@ -25,7 +25,7 @@ const float* panel_values(const MatmulArgs& args, uint64_t panel, uint64_t k, ui
     return out;
   }
   float* to = out;
-  with_layout(layout, [&]<Layout L>() {
+  with_layout(layout.format, [&]<Layout L>() {
     for (uint64_t u = 0; u < n / L.unit_values(); ++u, from += L.unit_bytes()) {
       for (uint64_t b = 0; b < L.blocks; ++b, to += kBlock * kLanes) {
         dequantise_block<L>(from, from + L.head_bytes() + b * L.block_bytes(), to);
@@ -80,7 +80,8 @@ struct Rows {
 
   PLUMB_INLINE Rows(const MatmulArgs& args, uint64_t row) {
     for (int r = 0; r < R; ++r) {
-      x[r] = static_cast<const float*>(args.in) + (row + static_cast<uint64_t>(r)) * args.n_in;
+      x[r] = reinterpret_cast<const float*>(static_cast<const uint8_t*>(args.in)) +
+             (row + static_cast<uint64_t>(r)) * args.n_in;
       acc[r] = splat(0.0f);
     }
   }
@@ -130,4 +131,4 @@ void matmul_f32(const MatmulArgs& args, Range panels) {
   }
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

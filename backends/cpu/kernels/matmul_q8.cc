@@ -1,9 +1,9 @@
 // matmul_q8.cc: quantised weights times quantised activations. Lane = output row; blocks are added
 // in order.
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/functions.h"
 #include "backends/cpu/kernels/panel.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
 /// The activations of up to kTile rows at one block.
@@ -124,8 +124,7 @@ constexpr uint64_t kAheadBytes = 8192;
 /// One activation row: codes go from the prepared block to the product without a stop.
 template <Layout L>
 void one_row(const MatmulArgs& args, Range panels) {
-  const Activations<1> a =
-      Activations<1>().at_row(static_cast<const uint8_t*>(args.in), 0, args.n_in);
+  const Activations<1> a = Activations<1>().at_row(args.in, 0, args.n_in);
   const uint64_t n_units = args.n_in / L.unit_values();
   const uint8_t* unit = args.weight + panels.begin * n_units * L.unit_bytes();
   for (uint64_t panel = panels.begin; panel < panels.end; ++panel) {
@@ -173,7 +172,7 @@ void unpack_panel(const uint8_t* panel, uint64_t n_units, UnpackedBlock<L.scales
 template <Layout L, int N>
 void tile(const MatmulArgs& args, const UnpackedBlock<L.scales>* blocks, uint64_t panel,
           uint64_t row) {
-  const auto a = Activations<N>().at_row(static_cast<const uint8_t*>(args.in), row, args.n_in);
+  const auto a = Activations<N>().at_row(args.in, row, args.n_in);
   f32x16 acc[N];
   for (int t = 0; t < N; ++t) acc[t] = splat(0.0f);
   for (uint64_t block = 0; block < args.n_in / kBlock; ++block) {
@@ -191,7 +190,8 @@ void tile(const MatmulArgs& args, const UnpackedBlock<L.scales>* blocks, uint64_
 template <Layout L>
 void many_rows(const MatmulArgs& args, Range panels) {
   const uint64_t n_units = args.n_in / L.unit_values();
-  auto* blocks = static_cast<UnpackedBlock<L.scales>*>(args.scratch);
+  static_assert(sizeof(UnpackedBlock<L.scales>) <= kUnpackedBytes);
+  auto* blocks = reinterpret_cast<UnpackedBlock<L.scales>*>(static_cast<uint8_t*>(args.scratch));
   for (uint64_t panel = panels.begin; panel < panels.end; ++panel) {
     unpack_panel<L>(args.weight + panel * n_units * L.unit_bytes(), n_units, blocks);
     uint64_t row = 0;
@@ -207,7 +207,7 @@ void many_rows(const MatmulArgs& args, Range panels) {
 }  // namespace
 
 void matmul_q8(const MatmulArgs& args, Range panels) {
-  with_layout(*args.layout, [&]<Layout L>() {
+  with_layout(args.format, [&]<Layout L>() {
     if (args.n_rows == 1) {
       one_row<L>(args, panels);
     } else {
@@ -216,9 +216,4 @@ void matmul_q8(const MatmulArgs& args, Range panels) {
   });
 }
 
-uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
-  if (quantised) return n_in / kBlock * sizeof(UnpackedBlock<Scales::kHalvesMin>);
-  return layout.format == PLUMB_F32 ? 0 : n_in * kLanes * sizeof(float);
-}
-
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

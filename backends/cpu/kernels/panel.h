@@ -4,7 +4,7 @@
 #include "backends/cpu/kernels/math.h"
 #include "backends/cpu/layout.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 
 /// The codes 4 * group .. 4 * group + 3 of a block whose planes start at `planes`.
 template <Layout L>
@@ -132,8 +132,8 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
 
 /// Calls body.operator()<L>() with the layout of a format as a constant. Quantised formats only.
 template <typename Body>
-PLUMB_INLINE void with_layout(const Layout& layout, Body body) {
-  switch (layout.format) {
+PLUMB_INLINE void with_layout(plumb_format format, Body body) {
+  switch (format) {
     case PLUMB_Q4_0:
       return body.template operator()<*find_layout(PLUMB_Q4_0)>();
     case PLUMB_Q4_1:
@@ -159,4 +159,4 @@ PLUMB_INLINE void with_layout(const Layout& layout, Body body) {
   }
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

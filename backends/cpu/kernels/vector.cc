@@ -1,8 +1,8 @@
 // vector.cc: ops on rows of f32: quantize, norms, rope, elementwise functions, argmax.
-#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/functions.h"
 #include "backends/cpu/kernels/math.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
 /// The sum over a row of term(values), by 16 strided partial sums. A lane beyond the end adds +0,
@@ -58,13 +58,13 @@ PLUMB_INLINE void activate(const float* a, const float* b, float* out, uint64_t 
 
 }  // namespace
 
-void norm(const NormArgs& args, Range rows) {
+Outcome norm(const NormArgs& args, Range rows) {
   const auto width = static_cast<float>(args.width);
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
     const float* x = args.in + row * args.width;
     float mean = 0.0f;
     float sum = 0.0f;
-    if (args.layer) {
+    if (args.layer != 0) {
       mean = strided_sum(x, args.width, [](f32x16 v) { return v; }) / width;
       sum = strided_sum(x, args.width, [mean](f32x16 v) {
         const f32x16 centred = sub(v, splat(mean));
@@ -77,27 +77,29 @@ void norm(const NormArgs& args, Range rows) {
     each_group(args.out + row * args.width, args.width, {0, (args.width + kLanes - 1) / kLanes},
                [&](auto at) {
                  f32x16 y = at(x);
-                 if (args.layer) y = sub(y, splat(mean));
+                 if (args.layer != 0) y = sub(y, splat(mean));
                  y = mul(y, splat(scale));
                  if (args.weight != nullptr) y = mul(y, at(args.weight));
                  if (args.bias != nullptr) y = add(y, at(args.bias));
                  return y;
                });
   }
+  return Outcome::kDone;
 }
 
-bool quantize(const float* in, uint8_t* out, uint64_t width, Range blocks) {
-  const ActivationRow layout{width};
-  const uint64_t per_row = width / kBlock;
+Outcome quantize(const QuantizeArgs& args, Range blocks) {
+  const ActivationRow layout{args.width};
+  const uint64_t per_row = args.width / kBlock;
   for (uint64_t item = blocks.begin; item < blocks.end; ++item) {
     const uint64_t block = item % per_row;
-    uint8_t* row = out + item / per_row * layout.bytes();
+    uint8_t* row = args.out + item / per_row * layout.bytes();
     auto* codes = reinterpret_cast<int8_t*>(row) + block * kBlock;
     float* scale = reinterpret_cast<float*>(row + layout.scales_at()) + block;
     auto* sums = reinterpret_cast<int16_t*>(row + layout.sums_at()) + 2 * block;
 
-    const f32x16 x[2] = {load(in + item * kBlock), load(in + item * kBlock + kWidth)};
-    if (mask_bits(not_finite(x[0])) != 0 || mask_bits(not_finite(x[1])) != 0) return false;
+    const f32x16 x[2] = {load(args.in + item * kBlock), load(args.in + item * kBlock + kWidth)};
+    if (mask_bits(not_finite(x[0])) != 0 || mask_bits(not_finite(x[1])) != 0)
+      return Outcome::kNotFinite;
     const float amax = largest(max(absolute(x[0]), absolute(x[1])));
     const bool zero = amax < 0x1p-100f;
     const float inverse = zero ? 0.0f : 127.0f / amax;
@@ -111,13 +113,14 @@ bool quantize(const float* in, uint8_t* out, uint64_t width, Range blocks) {
       sums[half] = static_cast<int16_t>(sum);
     }
   }
-  return true;
+  return Outcome::kDone;
 }
 
-void rope(const RopeArgs& args, Range heads) {
+Outcome rope(const RopeArgs& args, Range heads) {
   const uint64_t half = args.n_rotated / 2;
-  const uint64_t first = args.interleaved ? 2 : 1;  // from one pair to the next
-  const uint64_t second = args.interleaved ? 1 : half;  // from a pair's first value to its second
+  const uint64_t first = args.interleaved != 0 ? 2 : 1;  // from one pair to the next
+  const uint64_t second =
+      args.interleaved != 0 ? 1 : half;  // from a pair's first value to its second
   for (uint64_t item = heads.begin; item < heads.end; ++item) {
     const auto position = static_cast<uint64_t>(args.positions[item / args.n_heads]);
     const float* cos = args.cos_table + position * half;
@@ -134,49 +137,60 @@ void rope(const RopeArgs& args, Range heads) {
       for (uint64_t i = args.n_rotated; i < args.head_width; ++i) out[i] = x[i];
     }
   }
+  return Outcome::kDone;
 }
 
-void elementwise(Elementwise function, const float* a, const float* b, float* out, float parameter,
-                 uint64_t n, Range groups) {
-  const f32x16 p = splat(parameter);
-  switch (function) {
+Outcome elementwise(const ElementwiseArgs& args, Range groups) {
+  const float* a = args.a;
+  const float* b = args.b;
+  float* out = args.out;
+  const uint64_t n = args.n;
+  const f32x16 p = splat(args.parameter);
+  switch (args.function) {
     case Elementwise::kSilu:
-      return activate(a, b, out, n, groups, [](f32x16 x) { return silu(x); });
+      activate(a, b, out, n, groups, [](f32x16 x) { return silu(x); });
+      break;
     case Elementwise::kGeluTanh:
-      return activate(a, b, out, n, groups, [](f32x16 x) { return gelu_tanh(x); });
+      activate(a, b, out, n, groups, [](f32x16 x) { return gelu_tanh(x); });
+      break;
     case Elementwise::kGeluErf:
-      return activate(a, b, out, n, groups, [](f32x16 x) { return gelu_erf(x); });
+      activate(a, b, out, n, groups, [](f32x16 x) { return gelu_erf(x); });
+      break;
     case Elementwise::kAdd:
-      return each_group(out, n, groups, [&](auto at) { return add(at(a), at(b)); });
+      each_group(out, n, groups, [&](auto at) { return add(at(a), at(b)); });
+      break;
     case Elementwise::kScale:
-      return each_group(out, n, groups, [&](auto at) { return mul(at(a), p); });
+      each_group(out, n, groups, [&](auto at) { return mul(at(a), p); });
+      break;
     case Elementwise::kSoftcap:
-      return each_group(out, n, groups, [&](auto at) { return mul(p, tanh(div(at(a), p))); });
+      each_group(out, n, groups, [&](auto at) { return mul(p, tanh(div(at(a), p))); });
+      break;
   }
+  return Outcome::kDone;
 }
 
-bool argmax(const float* in, int32_t* out, uint64_t width, Range rows) {
+Outcome argmax(const ArgmaxArgs& args, Range rows) {
   for (uint64_t row = rows.begin; row < rows.end; ++row) {
-    const float* x = in + row * width;
+    const float* x = args.in + row * args.width;
     f32x16 most = splat(x[0]);
     uint32_t bad = 0;
     uint64_t i = 0;
-    for (; i + kWidth <= width; i += kWidth) {
+    for (; i + kWidth <= args.width; i += kWidth) {
       const f32x16 v = load(x + i);
       bad |= mask_bits(not_finite(v));
       most = max(most, v);
     }
-    for (; i < width; ++i) {
+    for (; i < args.width; ++i) {
       bad |= mask_bits(not_finite(splat(x[i])));
       most = max(most, splat(x[i]));
     }
-    if (bad != 0) return false;
+    if (bad != 0) return Outcome::kNotFinite;
     const float value = largest(most);
     uint64_t index = 0;
     while (x[index] != value) ++index;
-    out[row] = static_cast<int32_t>(index);
+    args.out[row] = static_cast<int32_t>(index);
   }
-  return true;
+  return Outcome::kDone;
 }
 
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

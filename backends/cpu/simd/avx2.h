@@ -16,7 +16,7 @@
 // In front of a loop over registers: they stay registers only if no index is left.
 #define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
 
-namespace plumbline::cpu::simd {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
 inline constexpr int kWidth = 16;
 
@@ -244,4 +244,4 @@ PLUMB_INLINE i32x16 add_dot_i8(i32x16 sum, quads w, quad a) {
   return {_mm256_add_epi32(sum.lo, dot_i8(w.lo, a.v)), _mm256_add_epi32(sum.hi, dot_i8(w.hi, a.v))};
 }
 
-}  // namespace plumbline::cpu::simd
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd

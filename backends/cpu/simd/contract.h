@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-namespace plumbline::cpu::simd {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
 template <typename Expected, typename Seen>
 inline constexpr bool kGives = std::is_same_v<Expected, Seen>;
@@ -82,4 +82,4 @@ static_assert(chain_length(2) >= 4 && chain_length(3) >= 4 && chain_length(4) >=
 }  // namespace contract
 #undef PLUMB_WORD
 
-}  // namespace plumbline::cpu::simd
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd

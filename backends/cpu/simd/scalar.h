@@ -10,7 +10,7 @@
 // formats, they took minutes to compile, and the code was slower for many rows.
 #define PLUMB_UNROLL(n)
 
-namespace plumbline::cpu::simd {
+namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
 inline constexpr int kWidth = 16;
 
@@ -262,4 +262,4 @@ PLUMB_INLINE i32x16 add_dot_i8(i32x16 sum, quads w, quad a) {
   return sum;
 }
 
-}  // namespace plumbline::cpu::simd
+}  // namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/kernels/math.h"
 
-namespace plumbline::cpu {
+namespace plumbline::cpu::scalar {
 namespace {
 
 /// The distance from `seen` to `truth` in f32 steps at truth's size.
@@ -42,33 +42,35 @@ double worst_error(float limit, Seen seen, Truth truth) {
 
 TEST(Functions, ExpWithin1Ulp) {
   EXPECT_LT(worst_error(
-                110.0f, [](f32x16 x) { return cpu::exp(x); }, [](double x) { return std::exp(x); }),
+                110.0f, [](f32x16 x) { return cpu::scalar::exp(x); },
+                [](double x) { return std::exp(x); }),
             1.0);
 }
 TEST(Functions, TanhWithin1_8Ulp) {
-  EXPECT_LT(
-      worst_error(
-          20.0f, [](f32x16 x) { return cpu::tanh(x); }, [](double x) { return std::tanh(x); }),
-      1.8);
+  EXPECT_LT(worst_error(
+                20.0f, [](f32x16 x) { return cpu::scalar::tanh(x); },
+                [](double x) { return std::tanh(x); }),
+            1.8);
 }
 TEST(Functions, ErfWithin1_6Ulp) {
-  EXPECT_LT(worst_error(
-                6.0f, [](f32x16 x) { return cpu::erf(x); }, [](double x) { return std::erf(x); }),
-            1.6);
+  EXPECT_LT(
+      worst_error(
+          6.0f, [](f32x16 x) { return cpu::scalar::erf(x); }, [](double x) { return std::erf(x); }),
+      1.6);
 }
 
 TEST(Functions, Extremes) {
   const float inf = HUGE_VALF;
-  const auto exp_of = [](float x) { return cpu::exp(splat(x)).v[0]; };
+  const auto exp_of = [](float x) { return cpu::scalar::exp(splat(x)).v[0]; };
   EXPECT_EQ(exp_of(inf), inf);
   EXPECT_EQ(exp_of(89.0f), inf);
   EXPECT_EQ(std::bit_cast<uint32_t>(exp_of(-inf)), 0u);
   EXPECT_EQ(std::bit_cast<uint32_t>(exp_of(-1e30f)), 0u);
   EXPECT_EQ(exp_of(0.0f), 1.0f);
   EXPECT_EQ(exp_of(-103.0f), 0x1p-149f);
-  EXPECT_EQ(cpu::tanh(splat(-inf)).v[0], -1.0f);
-  EXPECT_EQ(cpu::erf(splat(inf)).v[0], 1.0f);
+  EXPECT_EQ(cpu::scalar::tanh(splat(-inf)).v[0], -1.0f);
+  EXPECT_EQ(cpu::scalar::erf(splat(inf)).v[0], 1.0f);
 }
 
 }  // namespace
-}  // namespace plumbline::cpu
+}  // namespace plumbline::cpu::scalar

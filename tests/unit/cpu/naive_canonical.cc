@@ -96,10 +96,10 @@ float strided_sum(const std::vector<float>& terms) {
 }
 
 float scalar_exp(float x) {
-  return cpu::exp(cpu::simd::splat(x)).v[0];
+  return cpu::scalar::exp(cpu::scalar::simd::splat(x)).v[0];
 }
 float scalar_tanh(float x) {
-  return cpu::tanh(cpu::simd::splat(x)).v[0];
+  return cpu::scalar::tanh(cpu::scalar::simd::splat(x)).v[0];
 }
 
 }  // namespace

@@ -199,6 +199,7 @@ typedef struct plumb_kernels_config {
   uint32_t struct_bytes;
   uint32_t n_workers_max; /* as many worker_create calls will come at most */
   plumb_str options_json; /* the backend's own options out of the config; "{}" if none */
+  plumb_str variant;      /* a name of `variant` below; empty: the best that this machine can run */
 } plumb_kernels_config;
 
 typedef struct plumb_kernels {
@@ -275,6 +276,12 @@ typedef struct plumb_kernels {
    * other in order; fence waits until all that was submitted is readable. */
   plumb_status(PLUMB_CALL* submit)(void* self, const plumb_op* ops, uint32_t n_ops, plumb_error* error);
   plumb_status(PLUMB_CALL* fence)(void* self, plumb_error* error);
+
+  /* Optional: one library may hold its kernels in several variants, as with and without an instruction that only
+   * some processors have. Names number `index`, best first, for plumb_kernels_config.variant. OK; UNSUPPORTED with
+   * the name and what this machine lacks; NOT_FOUND behind the last. All give the same results in class canonical.
+   * [any-thread] */
+  plumb_status(PLUMB_CALL* variant)(uint32_t index, plumb_str* name, plumb_error* error);
 } plumb_kernels;
 
 #ifdef __cplusplus
