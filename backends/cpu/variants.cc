@@ -30,7 +30,7 @@ enum : int { scalar, avx2, avx2_vnni, avx512, avx512_vnni, neon, neon_dotprod };
 
 template <>
 struct Needs<scalar> {
-  static constexpr int32_t kRank = 0;
+  [[maybe_unused]] static constexpr int32_t kRank = 0;
   static const char* missing() { return nullptr; }
 };
 
@@ -40,7 +40,7 @@ struct Needs<scalar> {
 
 template <>
 struct Needs<avx2> {
-  static constexpr int32_t kRank = 200;
+  [[maybe_unused]] static constexpr int32_t kRank = 200;
   static const char* missing() {
     if (!__builtin_cpu_supports("avx2")) return "AVX2, or the operating system's support for it";
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -51,7 +51,7 @@ struct Needs<avx2> {
 
 template <>
 struct Needs<avx2_vnni> {
-  static constexpr int32_t kRank = 220;
+  [[maybe_unused]] static constexpr int32_t kRank = 220;
   static const char* missing() {
     if (const char* feature = Needs<avx2>::missing()) return feature;
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -65,7 +65,7 @@ struct Needs<avx2_vnni> {
 
 template <>
 struct Needs<avx512> {
-  static constexpr int32_t kRank = 210;
+  [[maybe_unused]] static constexpr int32_t kRank = 210;
   static const char* missing() {
     if (const char* feature = Needs<avx2>::missing()) return feature;
     if (!__builtin_cpu_supports("avx512f")) {
@@ -80,7 +80,7 @@ struct Needs<avx512> {
 
 template <>
 struct Needs<avx512_vnni> {
-  static constexpr int32_t kRank = 300;
+  [[maybe_unused]] static constexpr int32_t kRank = 300;
   static const char* missing() {
     if (const char* feature = Needs<avx512>::missing()) return feature;
     return __builtin_cpu_supports("avx512vnni") ? nullptr : "AVX-512 VNNI";
@@ -91,13 +91,13 @@ struct Needs<avx512_vnni> {
 
 template <>
 struct Needs<neon> {  // part of every 64-bit ARM processor
-  static constexpr int32_t kRank = 200;
+  [[maybe_unused]] static constexpr int32_t kRank = 200;
   static const char* missing() { return nullptr; }
 };
 
 template <>
 struct Needs<neon_dotprod> {
-  static constexpr int32_t kRank = 300;
+  [[maybe_unused]] static constexpr int32_t kRank = 300;
   static const char* missing() {
     return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0 ? nullptr : "the dot product instructions";
   }
