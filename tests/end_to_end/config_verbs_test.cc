@@ -72,7 +72,8 @@ TEST_F(ConfigVerbs, EveryVerbHelpsWithAnExample) {
 
 TEST_F(ConfigVerbs, MistakesOfUsageExitWith2) {
   for (const char* line : {"", "rum", "run --no-such-option", "logits tiny-world --ids 1,x",
-                           "bench tiny-world --threads 0", "run tiny-world --set nonsense -p x"}) {
+                           "bench tiny-world --threads 0", "bench tiny-world --paced --threads 1,2",
+                           "run tiny-world --set nonsense -p x"}) {
     const Outcome said = shell(std::string("$PLUMB ") + line);
     EXPECT_EQ(said.exit, 2) << line << ": " << said.err;
     EXPECT_THAT(said.out, testing::IsEmpty()) << line;

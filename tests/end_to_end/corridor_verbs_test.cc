@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "core/base/npy.h"
 #include "tests/end_to_end/plumb_command.h"
@@ -230,6 +231,20 @@ TEST_F(CorridorVerbs, BenchMeasures) {
   ASSERT_EQ(got["rows"].size(), 2u);
   EXPECT_EQ(got["rows"][1]["threads"], 2);
   EXPECT_GT(got["rows"][0]["read_bytes_per_s"], 0);
+}
+
+TEST_F(CorridorVerbs, BenchRunsOnceForEachLineOfStdin) {
+  const Outcome ran = shell(
+      "printf '\\n\\n' | $PLUMB bench tiny-world --prefill 16 --decode 4 --threads 1 --paced");
+  ASSERT_EQ(ran.exit, 0) << ran.err;
+  std::istringstream lines(ran.out);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(json::parse(line)["prefill_ids"].size(), 16u);
+  int n_runs = 0;
+  for (; std::getline(lines, line); ++n_runs)
+    EXPECT_GT(json::parse(line)["decode_tokens_per_s"], 0);
+  EXPECT_EQ(n_runs, 2);
 }
 
 TEST_F(CorridorVerbs, ModelInspectShowsTensors) {
