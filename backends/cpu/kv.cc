@@ -36,7 +36,10 @@ template <typename Args>
 plumb_status run_here(State& state, const Args& args, uint32_t n, plumb_error* error) {
   const std::lock_guard lock(state.host_mutex);
   Outcome outcome = Outcome::kDone;
-  return run_kernel(state, *state.host_worker, args, {0, n * args.kv.n_heads}, &outcome, error);
+  const plumb_status status =
+      run_kernel(state, *state.host_worker, args, {0, n * args.kv.n_heads}, &outcome, error);
+  if (status != PLUMB_OK || outcome == Outcome::kDone) return status;
+  return fail(error, PLUMB_NUMERIC, "k or v: a value in f16 is NaN or infinite");
 }
 
 }  // namespace
@@ -47,8 +50,8 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
     return fail(error, PLUMB_INVALID_ARGUMENT,
                 "kv: shape is missing or its struct_bytes too small");
   }
-  if (shape->format != PLUMB_F32) {
-    return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32", shape->format);
+  if (shape->format != PLUMB_F32 && shape->format != PLUMB_F16) {
+    return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32 or F16", shape->format);
   }
   if (shape->capacity_rows == 0 || shape->n_heads_kv == 0 || shape->head_width == 0) {
     return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero",
@@ -57,9 +60,11 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
   const uint64_t rows = round_up(shape->capacity_rows, kLanes);
   const uint64_t padded = round_up(shape->head_width, kLanes);
   const auto head_rows = checked_product(rows, shape->n_heads_kv);
-  const auto floats =
+  const bool is_f16 = shape->format == PLUMB_F16;
+  const uint64_t element = is_f16 ? sizeof(uint16_t) : sizeof(float);
+  const auto elements =
       head_rows ? checked_product(*head_rows, shape->head_width + padded) : head_rows;
-  const auto bytes = floats ? checked_product(*floats, sizeof(float)) : floats;
+  const auto bytes = elements ? checked_product(*elements, element) : elements;
   auto memory = bytes && *bytes < UINT64_MAX / 2
                     ? state.engine->allocate(*bytes + rows * sizeof(int32_t))
                     : std::nullopt;
@@ -70,9 +75,9 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
   auto cache = std::make_unique<KvCache>();
   cache->memory = std::move(*memory);
   cache->capacity_rows = shape->capacity_rows;
-  auto* k = reinterpret_cast<float*>(cache->memory.data());
-  float* v = k + *head_rows * shape->head_width;
-  auto* positions = reinterpret_cast<int32_t*>(v + *head_rows * padded);
+  uint8_t* k = cache->memory.data();
+  uint8_t* v = k + *head_rows * shape->head_width * element;
+  auto* positions = reinterpret_cast<int32_t*>(v + *head_rows * padded * element);
   cache->view.k = k;
   cache->view.v = v;
   cache->view.positions = positions;
@@ -80,6 +85,7 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
   cache->view.n_heads = shape->n_heads_kv;
   cache->view.head_width = shape->head_width;
   cache->view.padded_width = padded;
+  cache->view.is_f16 = is_f16 ? 1 : 0;
   *kv = state.caches.add(std::move(cache));
   return *kv != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "kv: too many caches");
 }

@@ -19,6 +19,7 @@ inline constexpr uint64_t kLanes = 16;  // rows of a panel, key positions of a K
 inline constexpr uint64_t kBlock = 32;  // values of a block
 inline constexpr uint64_t kQuads = 64;  // bytes of four values of each lane
 inline constexpr uint64_t kTile = 4;  // activation rows that one pass over a panel serves
+inline constexpr uint64_t kQueryTile = 8;  // queries that one pass over keys or values serves
 inline constexpr uint64_t kUnpackedBytes =
     832;  // scratch of a block that is unpacked for many rows
 

@@ -154,7 +154,8 @@ plumb_status run_kv_append(const OpCall& call) {
   write.v = v;
   write.kv = view;
   write.first_row = op.first_row;
-  const plumb_status status = call.run(write, call.share(call.n_rows() * view.n_heads));
+  const plumb_status status =
+      call.run(write, call.share(call.n_rows() * view.n_heads), "k or v: a value in f16");
   if (status != PLUMB_OK) return status;
   if (call.part == 0) std::copy_n(positions, call.n_rows(), view.positions + op.first_row);
   cache->n_rows = static_cast<uint32_t>(end);
@@ -200,8 +201,8 @@ plumb_status run_attend(const OpCall& call) {
   attend.softcap = op.softcap;
   attend.scratch = call.worker.scratch.data();
   // Tiles share the reading of K and V, but too few of them would leave parts without work.
-  const uint64_t tiles = call.n_rows() * op.n_heads / kTile;
-  attend.tile = tiles >= uint64_t{4} * call.n_parts ? kTile : 1;
+  const uint64_t tiles = call.n_rows() * op.n_heads / kQueryTile;
+  attend.tile = tiles >= uint64_t{4} * call.n_parts ? kQueryTile : 1;
   attend.step = call.n_parts;
   return call.run(attend, {call.part, attend.n_items()}, "a visible score");
 }

@@ -31,8 +31,9 @@ plumb_status kv_append(const OpCall& call) {
                  "first_row %u and %llu rows; the cache holds %u of %u", op.first_row,
                  static_cast<unsigned long long>(T), cache->n_rows, cache->capacity_rows);
   }
-  std::copy_n(k, T * row_floats, cache->k.get() + op.first_row * row_floats);
-  std::copy_n(v, T * row_floats, cache->v.get() + op.first_row * row_floats);
+  if (const plumb_status status = cache->store(k, v, op.first_row, T, call.error);
+      status != PLUMB_OK)
+    return status;
   std::copy_n(positions, T, cache->positions.get() + op.first_row);
   cache->n_rows = static_cast<uint32_t>(op.first_row + T);
   return PLUMB_OK;

@@ -163,12 +163,31 @@ plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
 }
 
 KvCache::KvCache(const plumb_kv_shape& shape)
-    : capacity_rows(shape.capacity_rows), n_heads(shape.n_heads_kv), head_width(shape.head_width) {
+    : capacity_rows(shape.capacity_rows),
+      n_heads(shape.n_heads_kv),
+      head_width(shape.head_width),
+      is_f16(shape.format == PLUMB_F16) {
   const std::optional<uint64_t> n_floats = checked_product(row_floats(), capacity_rows);
   if (!n_floats || *n_floats > kLargestObject / sizeof(float)) throw std::bad_alloc();
   k.reset(new float[*n_floats]);
   v.reset(new float[*n_floats]);
   positions.reset(new int32_t[capacity_rows]);
+}
+
+plumb_status KvCache::store(const float* k_rows, const float* v_rows, uint32_t first, uint64_t n,
+                            plumb_error* error) {
+  bool fits = true;
+  const auto put = [&](const float* from, float* to) {
+    if (from == nullptr) return;
+    std::transform(from, from + n * row_floats(), to + first * row_floats(), [&](float x) {
+      const float kept = is_f16 ? f16_to_f32(f32_to_f16(x)) : x;
+      fits = fits && (!is_f16 || std::isfinite(kept));
+      return kept;
+    });
+  };
+  put(k_rows, k.get());
+  put(v_rows, v.get());
+  return fits ? PLUMB_OK : fail(error, PLUMB_NUMERIC, "k or v: a value in f16 is NaN or infinite");
 }
 
 plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* kv,
@@ -177,8 +196,8 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
     return fail(error, PLUMB_INVALID_ARGUMENT,
                 "kv: shape is missing or its struct_bytes too small");
   }
-  if (shape->format != PLUMB_F32) {
-    return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32", shape->format);
+  if (shape->format != PLUMB_F32 && shape->format != PLUMB_F16) {
+    return failf(error, PLUMB_UNSUPPORTED, "kv: format %d; expected F32 or F16", shape->format);
   }
   if (shape->capacity_rows == 0 || shape->n_heads_kv == 0 || shape->head_width == 0) {
     return failf(error, PLUMB_INVALID_ARGUMENT, "kv: shape [%u,%u,%u] has a zero",
@@ -218,9 +237,8 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
       std::any_of(positions, positions + n, [](int32_t p) { return p < 0; })) {
     return fail(error, PLUMB_INVALID_ARGUMENT, "kv: a position is negative");
   }
-  const uint64_t at = first * cache->row_floats(), n_floats = n * cache->row_floats();
-  if (k != nullptr) std::copy_n(k, n_floats, cache->k.get() + at);
-  if (v != nullptr) std::copy_n(v, n_floats, cache->v.get() + at);
+  if (const plumb_status status = cache->store(k, v, first, n, error); status != PLUMB_OK)
+    return status;
   if (positions != nullptr) std::copy_n(positions, n, cache->positions.get() + first);
   cache->n_rows = std::max(cache->n_rows, first + n);
   return PLUMB_OK;

@@ -35,16 +35,21 @@ struct Weight {
   const uint8_t* data;
 };
 
-/// Rows [0, n_rows) of f32 keys and values.
+/// Rows [0, n_rows) of keys and values, kept as f32: those of an f16 cache are rounded when they
+/// come.
 struct KvCache {
   explicit KvCache(const plumb_kv_shape& shape);  // throws std::bad_alloc
 
   uint64_t row_floats() const { return uint64_t{n_heads} * head_width; }
+  /// Writes n rows of k and v, which may be null. Fails NUMERIC: a value is not finite in f16.
+  plumb_status store(const float* k_rows, const float* v_rows, uint32_t first, uint64_t n,
+                     plumb_error* error);
 
   uint32_t capacity_rows;
   uint32_t n_heads;  // K
   uint32_t head_width;  // C
   uint32_t n_rows = 0;
+  bool is_f16;
   std::unique_ptr<float[]> k;  // f32[capacity_rows,K,C]
   std::unique_ptr<float[]> v;  // f32[capacity_rows,K,C]
   std::unique_ptr<int32_t[]> positions;  // i32[capacity_rows]

@@ -10,6 +10,7 @@ namespace {
 
 struct AttendData {
   uint32_t T, H, K, C, S;
+  plumb_format kv_format;
   plumb_op_attend op;  // scalars only
   std::vector<float> k, v;  // f32[S,K,C]
   std::vector<int32_t> key_positions;
@@ -30,7 +31,7 @@ struct AttendData {
 
 /// The cache's rows come in two appends, so that the second starts inside a block of 16.
 OpRun run(Rig& rig, const AttendData& data, const RunPlan& plan) {
-  const plumb_handle kv = rig.kv(data.S + 3, data.K, data.C);
+  const plumb_handle kv = rig.kv(data.S + 3, data.K, data.C, data.kv_format);
   const uint64_t row = uint64_t{data.K} * data.C;
   for (const auto& [first, end] :
        {std::pair<uint32_t, uint32_t>{0, data.S / 3}, {data.S / 3, data.S}}) {
@@ -91,9 +92,11 @@ std::vector<double> bound(const AttendData& data) {
 }
 
 std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, uint32_t K,
-                                      uint32_t C, uint32_t S, uint32_t mask) {
+                                      uint32_t C, uint32_t S, uint32_t mask,
+                                      plumb_format kv_format) {
   auto data = std::make_shared<AttendData>();
   data->T = T, data->H = H, data->K = K, data->C = C, data->S = S;
+  data->kv_format = kv_format;
   data->op = {};
   data->op.n_rows_kv = S;
   data->op.n_heads = H;
@@ -103,6 +106,12 @@ std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, ui
   data->op.softcap = random() % 3 == 0 ? 5.0f : 0.0f;
   data->k = random_values(random, uint64_t{S} * K * C);
   data->v = random_values(random, uint64_t{S} * K * C);
+  // What an f16 cache holds: only the reading of it is what is compared.
+  if (kv_format == PLUMB_F16) {
+    for (std::vector<float>* values : {&data->k, &data->v}) {
+      for (float& x : *values) x = f16_to_f32(f32_to_f16(std::clamp(x, -60000.0f, 60000.0f)));
+    }
+  }
   data->q = random_values(random, uint64_t{T} * H * C);
   for (uint32_t s = 0; s < S; ++s) data->key_positions.push_back(static_cast<int32_t>(s));
   for (uint32_t t = 0; t < T; ++t) data->positions.push_back(static_cast<int32_t>(S - T + t));
@@ -133,13 +142,14 @@ std::vector<OpCase> attend_cases(int depth) {
   std::vector<OpCase> cases;
   Random random(13);
   for (int draw = 0; draw < 2 * depth; ++draw) {
+    const plumb_format kv_format = draw % 2 == 0 ? PLUMB_F32 : PLUMB_F16;
     for (const Shape& shape : shapes) {
       for (const uint32_t mask : {PLUMB_MASK_CAUSAL, PLUMB_MASK_WINDOW, PLUMB_MASK_BITMAP}) {
-        auto data = make_data(random, shape.T, shape.H, shape.K, shape.C, shape.S, mask);
-        std::string name = std::string("attend ") + kMaskNames[mask] + " T " +
-                           std::to_string(shape.T) + " H " + std::to_string(shape.H) + " K " +
-                           std::to_string(shape.K) + " C " + std::to_string(shape.C) + " S " +
-                           std::to_string(shape.S);
+        auto data = make_data(random, shape.T, shape.H, shape.K, shape.C, shape.S, mask, kv_format);
+        std::string name = std::string("attend ") + kMaskNames[mask] + " over " +
+                           std::string(format_name(kv_format)) + " T " + std::to_string(shape.T) +
+                           " H " + std::to_string(shape.H) + " K " + std::to_string(shape.K) +
+                           " C " + std::to_string(shape.C) + " S " + std::to_string(shape.S);
         plumb_op_query query = query_of(PLUMB_OP_ATTEND, 0, 0, mask);
         query.head_width = shape.C;
         cases.push_back({std::move(name), query, shape.T, mask != PLUMB_MASK_BITMAP, false,

@@ -1,6 +1,12 @@
 // KV caches: what was appended or imported comes back bit for bit, in the canonical form [S,K,C];
 // rows behind a truncation or an append are gone. The oracle is the input itself.
+#include <algorithm>
+#include <limits>
+
+#include <gmock/gmock.h>
+
 #include "loaded_plugins.h"
+#include "plumb/sdk/half.h"
 
 namespace plumbline::test {
 
@@ -130,6 +136,48 @@ TEST_P(KvCaches, PartOfAnExportMayBeSkipped) {
   ASSERT_EQ(rig_.table().kv_export(rig_.self(), kv, 0, 4, nullptr, v.data(), nullptr, nullptr),
             PLUMB_OK);
   EXPECT_EQ(v, rows.v);
+}
+
+// The oracle is the SDK's conversion, which other tests hold against numpy's.
+TEST_P(KvCaches, RowsOfAnF16CacheAreRoundedToNearestEven) {
+  const auto rounded = [](std::vector<float> values) {
+    for (float& x : values) x = f16_to_f32(f32_to_f16(x));
+    return values;
+  };
+  Rows rows = random_rows(33);
+  const float corners[] = {65504.0f, 65519.99f,    -0.0f, 0x1p-24f,   0x1p-25f,   0x1.8p-25f,
+                           0x1p-26f, 0x1.ffcp-15f, 1.0f,  0x1.002p0f, 0x1.006p0f, -0x1.ffep15f / 2};
+  std::copy(std::begin(corners), std::end(corners), rows.k.begin());
+  std::copy(std::begin(corners), std::end(corners), rows.v.end() - std::size(corners));
+  for (float& x : rows.k) x = std::clamp(x, -65519.0f, 65519.0f);
+  for (float& x : rows.v) x = std::clamp(x, -65519.0f, 65519.0f);
+  const Rows expected = {rounded(rows.k), rounded(rows.v), rows.positions};
+  const plumb_handle appended = rig_.kv(kCapacity, K, C, PLUMB_F16);
+  const plumb_handle imported = rig_.kv(kCapacity, K, C, PLUMB_F16);
+  ASSERT_EQ(append(appended, 0, rows, 3).status, PLUMB_OK);
+  ASSERT_EQ(import_rows(imported, 0, rows), PLUMB_OK);
+  Rows back;
+  ASSERT_EQ(export_rows(appended, 0, 33, &back), PLUMB_OK);
+  EXPECT_EQ(back, expected);
+  ASSERT_EQ(export_rows(imported, 0, 33, &back), PLUMB_OK);
+  EXPECT_EQ(back, expected);
+}
+
+TEST_P(KvCaches, WhatF16CannotHoldIsANumericError) {
+  for (const float bad : {65520.0f, -1e30f, std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()}) {
+    for (const bool in_k : {true, false}) {
+      const plumb_handle kv = rig_.kv(kCapacity, K, C, PLUMB_F16);
+      Rows rows = random_rows(3);
+      for (float& x : rows.k) x = std::clamp(x, -1.0f, 1.0f);
+      for (float& x : rows.v) x = std::clamp(x, -1.0f, 1.0f);
+      (in_k ? rows.k : rows.v)[2 * K * C + 7] = bad;
+      const Outcome outcome = append(kv, 0, rows, 1);
+      EXPECT_EQ(outcome.status, PLUMB_NUMERIC) << bad;
+      EXPECT_THAT(outcome.message, ::testing::HasSubstr("kv_append"));
+      EXPECT_EQ(import_rows(kv, 0, rows), PLUMB_NUMERIC) << bad;
+    }
+  }
 }
 
 TEST_P(KvCaches, RangesOutsideAreRefused) {

@@ -156,9 +156,10 @@ plumb_handle Rig::weight(const HostTensor& tensor, uint32_t uses) {
   return weight;
 }
 
-plumb_handle Rig::kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_width) {
+plumb_handle Rig::kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_width,
+                     plumb_format format) {
   plumb_kv_shape shape = make_abi<plumb_kv_shape>();
-  shape.format = PLUMB_F32;
+  shape.format = format;
   shape.capacity_rows = capacity_rows;
   shape.n_heads_kv = n_heads;
   shape.head_width = head_width;

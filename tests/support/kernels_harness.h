@@ -89,7 +89,8 @@ class Rig {
   /// Prepared; the tensor must live until clear(). weight() throws a failure as std::runtime_error.
   plumb_handle weight(const HostTensor& tensor, uint32_t uses);
   Outcome try_weight(const HostTensor& tensor, uint32_t uses, plumb_handle* weight);
-  plumb_handle kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_width);
+  plumb_handle kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_width,
+                  plumb_format format = PLUMB_F32);
 
   bool supports(const plumb_op_query& query, std::string* reason = nullptr) const;
 

@@ -1,18 +1,17 @@
-// attend.cc: KV rows and attention. Lane = key position for q.k, lane = channel for the weighted
-// sum of V; both run in the order of rows and channels for each query alone, so neither tiles nor
-// threads change a bit.
-#include "backends/cpu/kernels/functions.h"
-#include "backends/cpu/kernels/math.h"
+// attend.cc: attention. Lane = key position for q.k, lane = channel for the weighted sum of V; both
+// run in the order of rows and channels for each query alone, so neither tiles nor threads change a
+// bit.
+#include "backends/cpu/kernels/kv_rows.h"
 
 namespace plumbline::cpu::PLUMB_CPU_VARIANT {
 namespace {
 
-PLUMB_INLINE float* key_at(const KvView& kv, uint64_t head, uint64_t row) {
-  return kv.k + (head * kv.capacity + row / kLanes * kLanes) * kv.head_width + row % kLanes;
-}
-PLUMB_INLINE float* value_at(const KvView& kv, uint64_t head, uint64_t row) {
-  return kv.v + (head * kv.capacity + row) * kv.padded_width;
-}
+/// Sums that run side by side: enough to hide the latency of an addition, few enough for the
+/// registers.
+constexpr int kSums = kRegisters >= 32 ? 16 : 4;
+/// Queries that share the reading of keys and values.
+constexpr int kTogether = kSums == 16 ? 8 : 4;
+static_assert(kTogether <= static_cast<int>(kQueryTile));
 
 /// One query's working memory: a score for each row of the cache, later its weight, and who is
 /// visible.
@@ -21,7 +20,7 @@ struct Scratch {
   uint32_t* masks;  // u32[capacity/16]: bit i: row i of the block is visible
 };
 PLUMB_INLINE Scratch scratch_of(const AttendArgs& args, uint64_t query) {
-  uint8_t* start = args.scratch + query * (attend_scratch_bytes(args.kv.capacity) / kTile);
+  uint8_t* start = args.scratch + query * (attend_scratch_bytes(args.kv.capacity) / kQueryTile);
   return {reinterpret_cast<float*>(start),
           reinterpret_cast<uint32_t*>(start + args.kv.capacity * sizeof(float))};
 }
@@ -51,33 +50,37 @@ PLUMB_INLINE i32x16 visible(const AttendArgs& args, uint64_t t, uint64_t block) 
 }
 
 /// dot[n][b] = q of query n . k of the rows of block b, channels in order.
-template <int N, int B>
-PLUMB_INLINE void dots(const float* const (&q)[N], const float* k, uint64_t width,
+template <int N, int B, typename Element>
+PLUMB_INLINE void dots(const float* const (&q)[N], const Element* k, uint64_t width,
                        f32x16 (&dot)[N][B]) {
   for (int n = 0; n < N; ++n) {
     for (int b = 0; b < B; ++b) dot[n][b] = splat(0.0f);
   }
   for (uint64_t c = 0; c < width; ++c) {
-    PLUMB_UNROLL(4)
-    for (int b = 0; b < B; ++b) {
-      const f32x16 keys = load(k + (static_cast<uint64_t>(b) * width + c) * kLanes);
-      PLUMB_UNROLL(4)
-      for (int n = 0; n < N; ++n) dot[n][b] = add(dot[n][b], mul(splat(q[n][c]), keys));
+    f32x16 keys[B];
+    PLUMB_UNROLL(16)
+    for (int b = 0; b < B; ++b)
+      keys[b] = load_elements(k + (static_cast<uint64_t>(b) * width + c) * kLanes);
+    PLUMB_UNROLL(16)
+    for (int n = 0; n < N; ++n) {
+      const f32x16 query = splat(q[n][c]);
+      PLUMB_UNROLL(16)
+      for (int b = 0; b < B; ++b) dot[n][b] = add(dot[n][b], mul(query, keys[b]));
     }
   }
 }
 
 /// acc[n][c] += weight * v for the rows of a block that query n sees, row by row; C groups of 16
 /// channels.
-template <int N, int C>
-PLUMB_INLINE void add_values(const Scratch (&s)[N], const float* v, uint64_t stride, uint64_t block,
-                             f32x16 (&acc)[N][C]) {
+template <int N, int C, typename Element>
+PLUMB_INLINE void add_values(const Scratch (&s)[N], const Element* v, uint64_t stride,
+                             uint64_t block, f32x16 (&acc)[N][C]) {
   uint32_t all = 0xffff;
   for (int n = 0; n < N; ++n) all &= s[n].masks[block];
   for (uint64_t i = 0; i < kLanes; ++i, v += stride) {
     f32x16 values[C];
-    for (int c = 0; c < C; ++c) values[c] = load(v + c * kWidth);
-    PLUMB_UNROLL(4)
+    for (int c = 0; c < C; ++c) values[c] = load_elements(v + c * kWidth);
+    PLUMB_UNROLL(16)
     for (int n = 0; n < N; ++n) {
       if (all != 0xffff && (s[n].masks[block] >> i & 1) == 0) continue;
       const f32x16 weight = splat(s[n].scores[block * kLanes + i]);
@@ -87,7 +90,7 @@ PLUMB_INLINE void add_values(const Scratch (&s)[N], const float* v, uint64_t str
 }
 
 /// N queries of one kv head: first .. first + N of its T * G (row, head of the group) pairs.
-template <int N>
+template <int N, typename Element>
 class Queries {
  public:
   PLUMB_INLINE Queries(const AttendArgs& args, uint64_t kv_head, uint64_t first)
@@ -120,7 +123,7 @@ class Queries {
     }
     if (any == 0) return true;
     f32x16 dot[N][B];
-    dots<N, B>(q_, key_at(args_.kv, kv_head_, block * kLanes), args_.kv.head_width, dot);
+    dots<N, B>(q_, key_at<Element>(args_.kv, kv_head_, block * kLanes), args_.kv.head_width, dot);
     uint32_t bad = 0;
     for (int n = 0; n < N; ++n) {
       for (int b = 0; b < B; ++b) {
@@ -168,7 +171,7 @@ class Queries {
       uint32_t any = 0;
       for (int n = 0; n < N; ++n) any |= scratch_[n].masks[block];
       if (any == 0) continue;
-      const float* v = value_at(args_.kv, kv_head_, block * kLanes) + channel;
+      const Element* v = value_at<Element>(args_.kv, kv_head_, block * kLanes) + channel;
       add_values<N, C>(scratch_, v, args_.kv.padded_width, block, acc);
     }
     for (int n = 0; n < N; ++n) {
@@ -196,11 +199,11 @@ class Queries {
   float sum_[N];
 };
 
-template <int N>
+template <int N, typename Element>
 Outcome attend_queries(const AttendArgs& args, uint64_t kv_head, uint64_t first) {
-  constexpr int kAtOnce = static_cast<int>(kTile) / N;
+  constexpr int kAtOnce = kSums / N;
   const uint64_t n_blocks = (args.n_rows_kv + kLanes - 1) / kLanes;
-  Queries<N> queries(args, kv_head, first);
+  Queries<N, Element> queries(args, kv_head, first);
   uint64_t block = 0;
   for (; block + kAtOnce <= n_blocks; block += kAtOnce) {
     if (!queries.template score<kAtOnce>(block)) return Outcome::kNotFinite;
@@ -218,58 +221,30 @@ Outcome attend_queries(const AttendArgs& args, uint64_t kv_head, uint64_t first)
   return Outcome::kDone;
 }
 
-}  // namespace
-
-Outcome kv_write(const KvWriteArgs& args, Range heads) {
-  const KvView& kv = args.kv;
-  const float* k = args.k;
-  const float* v = args.v;
-  for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t row = args.first_row + item / kv.n_heads;
-    float* key = key_at(kv, item % kv.n_heads, row);
-    float* value = value_at(kv, item % kv.n_heads, row);
-    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
-      key[c * kLanes] = k[item * kv.head_width + c];
-    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
-      value[c] = v[item * kv.head_width + c];
-  }
-  return Outcome::kDone;
-}
-
-Outcome kv_read(const KvReadArgs& args, Range heads) {
-  const KvView& kv = args.kv;
-  float* k = args.k;
-  float* v = args.v;
-  for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t row = args.first_row + item / kv.n_heads;
-    const float* key = key_at(kv, item % kv.n_heads, row);
-    const float* value = value_at(kv, item % kv.n_heads, row);
-    for (uint64_t c = 0; k != nullptr && c < kv.head_width; ++c)
-      k[item * kv.head_width + c] = key[c * kLanes];
-    for (uint64_t c = 0; v != nullptr && c < kv.head_width; ++c)
-      v[item * kv.head_width + c] = value[c];
-  }
-  return Outcome::kDone;
-}
-
-Outcome attend(const AttendArgs& args, Range items) {
+template <typename Element>
+Outcome attend_items(const AttendArgs& args, Range items) {
   const uint64_t pairs = args.n_pairs();
   const uint64_t tiles = (pairs + args.tile - 1) / args.tile;
   Outcome outcome = Outcome::kDone;
   for (uint64_t item = items.begin; item < items.end && outcome == Outcome::kDone;
        item += args.step) {
     const uint64_t kv_head = item / tiles;
-    const uint64_t first = item % tiles * args.tile;
+    uint64_t first = item % tiles * args.tile;
     const uint64_t end = first + args.tile < pairs ? first + args.tile : pairs;
-    if (end - first == kTile) {
-      outcome = attend_queries<kTile>(args, kv_head, first);
-      continue;
+    for (; first + kTogether <= end && outcome == Outcome::kDone; first += kTogether) {
+      outcome = attend_queries<kTogether, Element>(args, kv_head, first);
     }
-    for (uint64_t pair = first; pair < end && outcome == Outcome::kDone; ++pair) {
-      outcome = attend_queries<1>(args, kv_head, pair);
+    for (; first < end && outcome == Outcome::kDone; ++first) {
+      outcome = attend_queries<1, Element>(args, kv_head, first);
     }
   }
   return outcome;
+}
+
+}  // namespace
+
+Outcome attend(const AttendArgs& args, Range items) {
+  return args.kv.is_f16 != 0 ? attend_items<f16>(args, items) : attend_items<float>(args, items);
 }
 
 }  // namespace plumbline::cpu::PLUMB_CPU_VARIANT

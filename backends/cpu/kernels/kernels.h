@@ -114,21 +114,23 @@ struct RopeArgs {
   uint64_t interleaved;
 };
 
-/// A KV cache. k f32[K][capacity/16][C][16]: 16 positions interleaved. v
-/// f32[K][capacity][padded_width].
+/// A KV cache of elements f32 or f16. k [K][capacity/16][C][16]: 16 positions interleaved. v
+/// [K][capacity][padded_width].
 struct KvView {
   static constexpr uint32_t kRefs = 3;
-  Ref<float> k;
-  Ref<float> v;
+  Ref<uint8_t> k;
+  Ref<uint8_t> v;
   Ref<int32_t> positions;  // i32[capacity]
   uint64_t capacity;  // a multiple of 16
   uint64_t n_heads;  // K
   uint64_t head_width;  // C
   uint64_t padded_width;  // C up to a multiple of 16; the rest is zero
+  uint64_t is_f16;
 };
 
 /// Rows of C values of k and v f32[T,K,C] to (kKvWrite) or from (kKvRead) cache rows first_row + t;
-/// a null address is skipped. Items: T * K.
+/// a null address is skipped. Writing to f16 rounds to nearest even, and is kNotFinite where the
+/// result is not. Items: T * K.
 struct KvWriteArgs {
   static constexpr Kernel kKernel = Kernel::kKvWrite;
   static constexpr uint32_t kRefs = 2 + KvView::kRefs;
@@ -158,7 +160,7 @@ struct AttendArgs {
   Ref<uint8_t> scratch;  // attend_scratch_bytes, 64-byte aligned
   KvView kv;
   uint64_t n_rows, n_heads, n_rows_kv, first_row;
-  uint64_t tile;  // queries that are taken together: 1 or kTile
+  uint64_t tile;  // queries that are taken together, at most kQueryTile
   uint64_t step;
   float scale, softcap;
   int32_t window;  // INT32_MAX: none
@@ -211,7 +213,8 @@ using CallFn = Outcome (*)(Kernel kernel, const void* args, Range items);
 
 /// Bytes of scratch that one worker needs.
 constexpr uint64_t attend_scratch_bytes(uint64_t capacity) {
-  return kTile * ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
+  return kQueryTile *
+         ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
 }
 constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
   if (quantised) return n_in / kBlock * kUnpackedBytes;

@@ -19,6 +19,7 @@
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
 inline constexpr int kWidth = 16;
+inline constexpr int kRegisters = 8;  // that hold 16 lanes
 
 struct f32x16 {
   __m256 lo, hi;
@@ -102,6 +103,12 @@ PLUMB_INLINE f32x16 from_f16(const void* from) {
 PLUMB_INLINE f32x16 from_bf16(const void* from) {
   return {_mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load128(from)), 16)),
           _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load128(at(from, 16))), 16))};
+}
+
+PLUMB_INLINE void store_f16(void* to, f32x16 x) {
+  _mm_storeu_si128(static_cast<__m128i*>(to), _mm256_cvtps_ph(x.lo, _MM_FROUND_TO_NEAREST_INT));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at(to, 16)),
+                   _mm256_cvtps_ph(x.hi, _MM_FROUND_TO_NEAREST_INT));
 }
 
 // i32

@@ -30,6 +30,7 @@ extern int16_t* i16s;
 extern void* any;
 
 static_assert(kWidth == 16);
+static_assert(kRegisters >= 4);
 PLUMB_WORD(f32x16, load(static_cast<const float*>(f32s)));
 PLUMB_WORD(void, store(f32s, f));
 PLUMB_WORD(f32x16, splat(0.0f));
@@ -44,6 +45,7 @@ PLUMB_WORD(f32x16, from_bits(i));
 PLUMB_WORD(f32x16, to_f32(i));
 PLUMB_WORD(f32x16, from_f16(any));
 PLUMB_WORD(f32x16, from_bf16(any));
+PLUMB_WORD(void, store_f16(any, f));
 PLUMB_WORD(i32x16, load(static_cast<const int32_t*>(i32s)));
 PLUMB_WORD(void, store(i32s, i));
 PLUMB_WORD(i32x16, from_u8(u8s));

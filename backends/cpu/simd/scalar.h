@@ -13,6 +13,8 @@
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
 inline constexpr int kWidth = 16;
+/// How many values of 16 lanes the registers hold: the size of a kernel's tiles. Any number >= 4.
+inline constexpr int kRegisters = 8;
 
 struct f32x16 {
   float v[kWidth];
@@ -106,6 +108,28 @@ PLUMB_INLINE f32x16 from_bf16(const void* from) {
         static_cast<uint32_t>(load_as<uint16_t>(static_cast<const uint8_t*>(from) + 2 * i)) << 16;
     return load_as<float>(&word);
   });
+}
+
+/// 16 numbers rounded to binary16, to nearest even, subnormals and overflow to infinity included.
+PLUMB_INLINE void store_f16(void* to, f32x16 x) {
+  for (int i = 0; i < kWidth; ++i) {
+    const uint32_t word = load_as<uint32_t>(&x.v[i]);
+    const uint32_t sign = (word >> 16) & 0x8000u;
+    const uint32_t magnitude = word & 0x7fffffffu;
+    uint32_t half = 0;
+    if (magnitude > 0x7f800000u) {
+      half = 0x7e00u;  // NaN
+    } else if (magnitude < 0x38800000u) {
+      // Below 2^-14: adding 0.5 leaves the multiple of 2^-24 in the low bits, rounded by the sum.
+      const float shifted = load_as<float>(&magnitude) + 0.5f;
+      half = load_as<uint32_t>(&shifted) - 0x3f000000u;
+    } else {
+      const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+      half = rounded >= 0x47800000u ? 0x7c00u : (rounded - 0x38000000u) >> 13;
+    }
+    const auto out = static_cast<uint16_t>(sign | half);
+    std::memcpy(static_cast<uint8_t*>(to) + 2 * i, &out, sizeof out);
+  }
 }
 
 // i32. Sums wrap.
