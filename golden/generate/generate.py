@@ -48,6 +48,12 @@ def step_dequant(arguments) -> None:
     dequant_golden.generate(GOLDEN)
 
 
+def step_quantise(arguments) -> None:
+    import quantise_golden
+
+    quantise_golden.generate(GOLDEN)
+
+
 def step_numerics(arguments) -> None:
     import numerics_golden
 
@@ -87,6 +93,7 @@ STEPS = {
     "fuzz": step_fuzz,
     "templates": step_templates,
     "dequant": step_dequant,
+    "quantise": step_quantise,
     "numerics": step_numerics,
     "math": step_math,
     "rope": step_rope,
