@@ -10,16 +10,28 @@
 namespace plumbline {
 namespace {
 
-// About 50 us of spinning before a thread sleeps or yields: longer than the gaps between the ops of
-// a token, far shorter than the gap between two generations.
-constexpr int kSpins = 2000;
+using namespace std::chrono_literals;
+
+// A worker spins so long before it sleeps: longer than what lies between two tokens, since waking
+// takes tens of microseconds.
+constexpr auto kSpin = 1ms;
+// The caller spins so many times, about 50 us, before a part counts as held by a thread that does
+// not run.
+constexpr int kSpinsBeforeStall = 2000;
+constexpr int kSpinsPerLook = 32;  // at the clock: about 1 us
+// More than this between two looks, and the processor was somebody else's.
+constexpr auto kAway = 200us;
+// After a stall that did not pay the workers sleep so many times as long: trying them again then
+// costs at most 1/16.
+constexpr int kRespite = 16;
+constexpr auto kRespiteMax = 100ms;
 
 }  // namespace
 
-ThreadPool::ThreadPool(uint32_t n_threads) {
+ThreadPool::ThreadPool(uint32_t n_threads) : n_at_work_(n_threads) {
   try {
-    for (uint32_t part = 1; part < n_threads; ++part) {
-      workers_.emplace_back([this, part] { work(part); });
+    for (uint32_t thread = 1; thread < n_threads; ++thread) {
+      workers_.emplace_back([this, thread] { work(thread); });
     }
   } catch (const std::system_error& error) {
     stop_all();
@@ -34,66 +46,113 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::stop_all() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_.store(true);
-  }
-  wake_.notify_all();
+  stop_.store(true);
+  job_.fetch_add(1);
+  job_.notify_all();
+  n_at_work_.store(UINT32_MAX);  // who was sent to sleep must see it too
+  n_at_work_.notify_all();
   for (auto& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_raw(RawJob function, void* context) {
-  if (workers_.empty()) {
-    function(context, 0);
+// ---- The caller
+
+void ThreadPool::run_raw(uint32_t n_parts, RawJob function, void* context) {
+  if (n_at_work() != n_threads()) try_more_threads();
+  if (n_at_work() == 1 || n_parts == 1) {
+    for (uint32_t part = 0; part < n_parts; ++part) function(context, 0, part);
     return;
   }
   function_ = function;
   context_ = context;
-  n_running_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
+  n_parts_ = n_parts;
+  n_unfinished_.store(n_parts, std::memory_order_relaxed);
+  // Whoever claims a part sees all that stands above, late comers from the job before included.
+  n_unclaimed_.store(static_cast<int32_t>(n_parts), std::memory_order_release);
   job_.fetch_add(1);
-  if (n_asleep_.load() != 0) {
-    std::lock_guard lock(mutex_);
-    wake_.notify_all();
-  }
-  function(context, 0);
-  for (int spin = 0; n_running_.load(std::memory_order_acquire) != 0; ++spin) {
-    // On an overloaded machine a worker may not be running at all: give it this processor.
-    if (spin < kSpins) {
-      os::relax();
-    } else {
-      std::this_thread::yield();
-    }
-  }
+  job_.notify_all();
+  wait_for_all_but(take_parts(0));
 }
 
-uint64_t ThreadPool::wait_for_job(uint64_t seen) {
-  for (int spin = 0; spin < kSpins; ++spin) {
-    const uint64_t job = job_.load(std::memory_order_acquire);
-    if (job != seen || stop_.load(std::memory_order_relaxed)) return job;
+void ThreadPool::wait_for_all_but(uint32_t n_own) {
+  // What the caller did itself is not counted down.
+  const auto is_done = [&] { return n_unfinished_.load(std::memory_order_acquire) == n_own; };
+  for (int spin = 0; spin < kSpinsBeforeStall; ++spin) {
+    if (is_done()) return;
     os::relax();
   }
-  std::unique_lock lock(mutex_);
-  // Counted before job_ is read again, so that run_raw sees either the new count or a waiter that
-  // saw the job.
-  n_asleep_.fetch_add(1);
-  wake_.wait(lock, [&] { return job_.load() != seen || stop_.load(); });
-  n_asleep_.fetch_sub(1);
+  const Clock::time_point start = Clock::now();
+  while (!is_done()) std::this_thread::yield();
+  after_stall(start);
+}
+
+void ThreadPool::after_stall(Clock::time_point start) {
+  const Clock::time_point end = Clock::now();
+  const auto stalled = end - start;
+  const auto worked = start - last_stall_;
+  last_stall_ = end;
+  // Two threads that stall for a third of the time are no faster than one where memory is the
+  // limit.
+  if (2 * stalled < worked) return;
+  const uint32_t n = n_at_work();
+  n_at_work_.store(n - (n + 3) / 4, std::memory_order_relaxed);
+  respite_ = std::min<Clock::duration>(kRespite * stalled, kRespiteMax);
+  try_again_ = end + respite_;
+}
+
+void ThreadPool::try_more_threads() {
+  const Clock::time_point now = Clock::now();
+  if (now < try_again_) return;
+  const uint32_t n = n_at_work();
+  n_at_work_.store(std::min(n + n / 4 + 1, n_threads()));
+  n_at_work_.notify_all();
+  last_stall_ = now;
+  try_again_ = now + respite_;
+}
+
+// ---- All threads
+
+uint32_t ThreadPool::take_parts(uint32_t thread) {
+  uint32_t n_taken = 0;
+  int32_t left;
+  while ((left = n_unclaimed_.fetch_sub(1, std::memory_order_acq_rel)) > 0) {
+    function_(context_, thread, n_parts_ - static_cast<uint32_t>(left));
+    ++n_taken;
+  }
+  return n_taken;
+}
+
+// ---- The workers
+
+uint32_t ThreadPool::wait_for_job(uint32_t thread, uint32_t seen) const {
+  Clock::time_point look = Clock::now();
+  const Clock::time_point end = look + kSpin;
+  while (look < end && thread < n_at_work()) {
+    for (int spin = 0; spin < kSpinsPerLook; ++spin) {
+      const uint32_t job = job_.load(std::memory_order_acquire);
+      if (job != seen) return job;
+      os::relax();
+    }
+    const Clock::time_point before = look;
+    look = Clock::now();
+    if (look - before > kAway) break;
+  }
+  for (uint32_t n = n_at_work_.load(); thread >= n; n = n_at_work_.load()) n_at_work_.wait(n);
+  job_.wait(seen);
   return job_.load();
 }
 
-void ThreadPool::work(uint32_t part) {
+void ThreadPool::work(uint32_t thread) {
   reset_float_environment();
-  uint64_t seen = 0;
+  uint32_t seen = 0;
   while (true) {
-    const uint64_t job = wait_for_job(seen);
-    if (job == seen) return;  // stopped
-    seen = job;
-    function_(context_, part);
-    n_running_.fetch_sub(1, std::memory_order_release);
+    seen = wait_for_job(thread, seen);
+    if (stop_.load()) return;
+    const uint32_t n_taken = take_parts(thread);
+    if (n_taken != 0) n_unfinished_.fetch_sub(n_taken, std::memory_order_release);
   }
 }
 
-uint32_t default_thread_count() {
+uint32_t useful_thread_count() {
   return std::max(1u, os::n_processors());
 }
 

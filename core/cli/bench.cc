@@ -35,7 +35,7 @@ double median(std::vector<double> values) {
 }
 
 std::vector<uint32_t> thread_counts(const std::string& text) {
-  if (text == "auto") return {default_thread_count()};
+  if (text == "auto") return {useful_thread_count()};
   std::vector<uint32_t> counts;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
@@ -95,6 +95,7 @@ class Subject {
     return run;
   }
 
+  uint32_t n_threads() { return session_.pipeline().threads().n_threads(); }
   std::string kernels() { return session_.pipeline().backends().front()->id(); }
   const model::Decoder& decoder() const { return *decoder_; }
 
@@ -168,7 +169,7 @@ int bench_paced(const BenchOptions& options, const std::vector<uint32_t>& counts
   }
   Subject subject(options, counts[0]);
   const auto print_line = [](const OrderedJson& json) { print(json.dump() + "\n"); };
-  print_line({{"threads", counts[0]},
+  print_line({{"threads", subject.n_threads()},
               {"kernels", subject.kernels()},
               {"load_s", subject.load_s},
               {"time_to_first_token_s", subject.time_to_first_token_s},
@@ -198,7 +199,7 @@ int bench(const BenchOptions& options) {
     if (peak == 0) peak = subject.peak_memory_bytes;
     const Run run = median_run(subject, options.runs);
     if (options.json) {
-      OrderedJson row{{"threads", n_threads},
+      OrderedJson row{{"threads", subject.n_threads()},
                       {"load_s", subject.load_s},
                       {"time_to_first_token_s", subject.time_to_first_token_s}};
       row.update(to_json(run));
@@ -207,7 +208,7 @@ int bench(const BenchOptions& options) {
     }
     char line[200];
     std::snprintf(line, sizeof line, "%7u  %7.0f  %14.1f  %13.1f  %12.1f  %11.2f  %9.2f  %4.0f%%\n",
-                  n_threads, subject.load_s * 1e3, subject.time_to_first_token_s * 1e3,
+                  subject.n_threads(), subject.load_s * 1e3, subject.time_to_first_token_s * 1e3,
                   run.prefill_tokens_per_s, run.decode_tokens_per_s, run.decode_bytes_per_s / 1e9,
                   run.read_bytes_per_s / 1e9, 100 * run.decode_bytes_per_s / run.read_bytes_per_s);
     print(line);

@@ -71,7 +71,8 @@ Spec kernels() {
               "f32 keeps them."),
        choice("kv", {"f32"}, "Element format of the KV cache."),
        number("threads", Type::kAutoInteger, "auto", 1, 1024,
-              "Worker threads; auto: one for each core. Never changes a result."),
+              "Threads; auto: one for each processor, and never more than those. Never changes a "
+              "result."),
        list("overrides", "[]", item, "Single ops that run on another backend."),
        value("options", Type::kFree, "{}", "Options of the backend, checked by it.")});
 }

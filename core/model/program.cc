@@ -10,6 +10,9 @@ namespace {
 constexpr uint64_t kValuesForOneThread = 8192;
 constexpr uint64_t kHeavy = kValuesForOneThread + 1;  // already with one row
 
+// Of an op over many rows: a thread that is held up for a moment leaves its share to the others.
+constexpr uint32_t kPartsPerThread = 4;
+
 // Values that one row of an op touches.
 uint64_t values_per_row(const plumb_op& op) {
   switch (op.kind) {
@@ -174,10 +177,7 @@ Result<void> Program::plan() {
 
 Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
                           const std::atomic<bool>* cancel, ProgramCounters& counters) {
-  if (errors_.size() != pool.n_threads()) {
-    errors_ = std::vector<ErrorBuffer>(pool.n_threads());
-    statuses_.assign(pool.n_threads(), PLUMB_OK);
-  }
+  if (failures_.size() != pool.n_threads()) failures_ = std::vector<Failure>(pool.n_threads());
   for (const Step& step : steps_) {
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
       return Error{PLUMB_CANCELLED, "cancelled"};
@@ -194,24 +194,38 @@ Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* ta
 Result<void> Program::run_group(const Step& step, ThreadPool& pool) {
   const Backend& backend = *values_->backends()[step.backend];
   const plumb_op* ops = &ops_[step.first_op];
-  const bool is_small = step.values_per_row * n_rows_ <= kValuesForOneThread;
-  const uint32_t n_parts = is_small ? 1 : pool.n_threads();
-  const auto execute = [&](uint32_t part) {
-    statuses_[part] = backend.table().execute(backend.self(), ops, step.n_ops, backend.worker(part),
-                                              part, n_parts, errors_[part]);
-  };
-  if (is_small) {
-    execute(0);
-  } else {
-    pool.run(execute);
+  const uint32_t n_parts = parts_of(step, pool.n_at_work());
+  std::atomic<bool> failed{false};
+  pool.run(n_parts, [&](uint32_t thread, uint32_t part) {
+    Failure& failure = failures_[thread];
+    // Its own lower part has failed already: nothing that follows can win over that.
+    if (failure.status != PLUMB_OK) return;
+    failure.part = part;
+    failure.status = backend.table().execute(backend.self(), ops, step.n_ops,
+                                             backend.worker(thread), part, n_parts, failure.error);
+    if (failure.status != PLUMB_OK) failed.store(true, std::memory_order_relaxed);
+  });
+  if (!failed.load(std::memory_order_relaxed)) return {};
+  return lowest_failure(step);
+}
+
+uint32_t Program::parts_of(const Step& step, uint32_t n_threads) const {
+  if (n_threads == 1 || step.values_per_row * n_rows_ <= kValuesForOneThread) return 1;
+  return n_rows_ == 1 ? n_threads : kPartsPerThread * n_threads;
+}
+
+Error Program::lowest_failure(const Step& step) {
+  Failure* lowest = nullptr;
+  for (Failure& failure : failures_) {
+    if (failure.status == PLUMB_OK) continue;
+    if (lowest == nullptr || failure.part < lowest->part) lowest = &failure;
   }
-  for (uint32_t part = 0; part < n_parts; ++part) {
-    if (statuses_[part] == PLUMB_OK) continue;
-    const uint32_t id = errors_[part].op_id();
-    const std::string& name = info_[id < info_.size() ? id : step.first_op].name;
-    return errors_[part].take(statuses_[part]).at(backend.id() + ": op " + name);
-  }
-  return {};
+  const uint32_t id = lowest->error.op_id();
+  const std::string& name = info_[id < info_.size() ? id : step.first_op].name;
+  Error error = lowest->error.take(lowest->status)
+                    .at(values_->backends()[step.backend]->id() + ": op " + name);
+  for (Failure& failure : failures_) failure.status = PLUMB_OK;
+  return error;
 }
 
 Result<void> Program::run_copy(const Step& step, ProgramCounters& counters) {

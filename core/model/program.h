@@ -125,7 +125,16 @@ class Program {
     BackendId from = 0;
   };
 
+  /// How the last part that a thread ran has ended.
+  struct Failure {
+    plumb_status status = PLUMB_OK;
+    uint32_t part = 0;
+    ErrorBuffer error;
+  };
+
   Result<void> run_group(const Step& step, ThreadPool& pool);
+  uint32_t parts_of(const Step& step, uint32_t n_threads) const;
+  Error lowest_failure(const Step& step);
   Result<void> run_copy(const Step& step, ProgramCounters& counters);
   Result<void> show(const Step& step, uint32_t first_position, TapSink& tap);
 
@@ -136,8 +145,7 @@ class Program {
   uint64_t set_ = 0;
   uint32_t n_rows_ = 1;
   std::vector<char> staging_;  // of copies between backends without host memory, and of taps
-  std::vector<ErrorBuffer> errors_;  // one for each thread
-  std::vector<plumb_status> statuses_;
+  std::vector<Failure> failures_;  // one for each thread; no failure is left between two groups
 };
 
 }  // namespace plumbline::model

@@ -37,22 +37,20 @@ Result<uint32_t> Weights::need(const std::string& tensor, Backend& backend, uint
 }
 
 Result<void> Weights::prepare(ThreadPool& pool) {
-  std::atomic<size_t> next{0};
   std::atomic<bool> failed{false};
   std::vector<std::optional<Error>> errors(needs_.size());
   std::vector<char> in_place(needs_.size(), 0);
-  pool.run([&](uint32_t) {
-    for (size_t i = next++; i < needs_.size() && !failed; i = next++) {
-      Need& need = needs_[i];
-      bool kept = false;
-      auto handle = need.backend->prepare(need.entry->tensor, need.uses, &kept);
-      if (handle) {
-        need.handle = *handle;
-        in_place[i] = kept;
-      } else {
-        errors[i] = std::move(handle).error();
-        failed = true;
-      }
+  pool.run(static_cast<uint32_t>(needs_.size()), [&](uint32_t, uint32_t i) {
+    if (failed) return;
+    Need& need = needs_[i];
+    bool kept = false;
+    auto handle = need.backend->prepare(need.entry->tensor, need.uses, &kept);
+    if (handle) {
+      need.handle = *handle;
+      in_place[i] = kept;
+    } else {
+      errors[i] = std::move(handle).error();
+      failed = true;
     }
   });
   for (auto& error : errors) {

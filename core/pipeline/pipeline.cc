@@ -52,8 +52,9 @@ Pipeline::~Pipeline() = default;
 
 ThreadPool& Pipeline::threads() {
   if (threads_ == nullptr) {
+    const uint32_t useful = useful_thread_count();
     threads_ =
-        std::make_unique<ThreadPool>(config_.kernels.threads.value_or(default_thread_count()));
+        std::make_unique<ThreadPool>(std::min(config_.kernels.threads.value_or(useful), useful));
   }
   return *threads_;
 }
