@@ -89,19 +89,24 @@ TEST_P(RealModels, GreedyIdsMatchTransformers) {
   }
 }
 
-// The promise of core/doc/numerics.md on real weights: backends, threads and batch splits change no
-// bit.
+// The promise of core/doc/numerics.md on real weights: backends, their variants, threads and batch
+// splits change no bit.
 TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
   const std::vector<std::string> backends = canonical_backends();
   ASSERT_GE(backends.size(), 2u);
-  for (const plumb_format activations : {PLUMB_ACT_Q8, PLUMB_F32}) {
+  const std::pair<plumb_format, plumb_format> choices[] = {
+      {PLUMB_ACT_Q8, PLUMB_F32}, {PLUMB_F32, PLUMB_F32}, {PLUMB_ACT_Q8, PLUMB_F16}};
+  for (const auto& [activations, kv_format] : choices) {
     std::vector<std::vector<float>> expected;
     for (const std::string& backend : backends) {
       for (const uint32_t n_threads : {1u, 2u}) {
-        const auto whole =
-            runner({.backend = backend, .activations = activations, .n_threads = n_threads});
+        const auto whole = runner({.backend = backend,
+                                   .activations = activations,
+                                   .kv_format = kv_format,
+                                   .n_threads = n_threads});
         const auto chunks = runner({.backend = backend,
                                     .activations = activations,
+                                    .kv_format = kv_format,
                                     .n_threads = n_threads,
                                     .chunk_rows = 7});
         ASSERT_TRUE(whole != nullptr && chunks != nullptr);

@@ -71,18 +71,30 @@ inline Host& host() {
   return instance;
 }
 
-/// Ids of the backends that run here and promise canonical bits, the slowest first.
+/// The backends that run here and promise canonical bits, the slowest first: each variant of each
+/// plugin as id/variant, for RunnerOptions::backend.
 inline std::vector<std::string> canonical_backends() {
-  std::vector<std::string> ids;
+  std::vector<std::string> names;
   for (const auto& kernels : host().find_all<plumb_kernels>()) {
-    if (to_view(kernels.table->numerics) == "canonical-1") ids.insert(ids.begin(), kernels.id);
+    if (to_view(kernels.table->numerics) != "canonical-1") continue;
+    std::vector<std::string> variants;
+    plumb_str variant{};
+    plumb_status status = PLUMB_OK;
+    for (uint32_t i = 0; kernels.table->variant != nullptr; ++i) {
+      status = kernels.table->variant(i, &variant, nullptr);
+      if (status == PLUMB_NOT_FOUND) break;
+      if (status == PLUMB_OK) variants.push_back(kernels.id + "/" + to_string(variant));
+    }
+    if (variants.empty()) variants = {kernels.id};
+    names.insert(names.begin(), variants.rbegin(), variants.rend());
   }
-  return ids;
+  return names;
 }
 
 struct RunnerOptions {
   std::string backend = "plumb.reference";
   plumb_format activations = PLUMB_F32;
+  plumb_format kv_format = PLUMB_F32;
   uint32_t n_threads = 1;
   uint32_t chunk_rows = 512;
   uint32_t context_rows = 0;
@@ -101,6 +113,7 @@ class Runner {
     auto runner = std::unique_ptr<Runner>(new Runner(*std::move(file), options.n_threads));
     model::DecoderOptions decoder;
     decoder.activations = options.activations;
+    decoder.kv_format = options.kv_format;
     decoder.chunk_rows = options.chunk_rows;
     decoder.context_rows = options.context_rows;
     if (!runner->add_backend(options.backend)) return nullptr;
