@@ -40,6 +40,9 @@ class Engine {
   virtual std::optional<Memory> allocate_shared(uint64_t bytes) = 0;
   virtual std::optional<Memory> import_fd(int32_t fd, uint64_t offset, uint64_t bytes) = 0;
 
+  /// What has no room then, for messages.
+  virtual const char* name_of_memory() const = 0;
+
   /// Null with the error filled in if it cannot be made.
   virtual std::unique_ptr<EngineWorker> create_worker(plumb_error* error) = 0;
   /// Fails INTERNAL if the kernel itself failed (a trap). [one-at-a-time for each worker]

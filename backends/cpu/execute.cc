@@ -51,8 +51,8 @@ plumb_status grow(const State& state, Worker& worker, uint64_t bytes, plumb_erro
   if (worker.scratch.bytes() >= bytes) return PLUMB_OK;
   std::optional<Memory> memory = state.engine->allocate(bytes);
   if (!memory) {
-    return failf(error, PLUMB_INTERNAL, "worker: no memory for %llu bytes of scratch",
-                 static_cast<unsigned long long>(bytes));
+    return failf(error, PLUMB_INTERNAL, "worker: %s has no room for %llu bytes of scratch",
+                 state.engine->name_of_memory(), static_cast<unsigned long long>(bytes));
   }
   worker.scratch = std::move(*memory);
   return PLUMB_OK;

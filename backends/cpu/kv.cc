@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
@@ -31,6 +33,35 @@ uint32_t capacity(const KvCache& cache) {
   return cache.capacity_rows;
 }
 
+/// Rows of k and v f32[n,K,C] on their way between the caller's memory and the engine's, the only
+/// one that kernels see: some rows at a time. A null address has no rows.
+class Passage {
+ public:
+  static constexpr uint32_t kRows = 64;
+
+  Passage(const State& state, const KvView& view)
+      : row_bytes_(view.n_heads * view.head_width * sizeof(float)),
+        memory_(state.engine->allocate(2 * kRows * row_bytes_)) {}
+
+  bool has_memory() const { return memory_.has_value(); }
+  float* place(const float* rows, uint64_t index) const {
+    return rows == nullptr ? nullptr
+                           : reinterpret_cast<float*>(memory_->data() + index * kRows * row_bytes_);
+  }
+  void copy(float* to, const float* from, uint32_t n) const {
+    if (to != nullptr) std::memcpy(to, from, n * row_bytes_);
+  }
+  /// Row i of rows, or null.
+  template <typename T>
+  T* at(T* rows, uint32_t i) const {
+    return rows == nullptr ? nullptr : rows + i * (row_bytes_ / sizeof(float));
+  }
+
+ private:
+  uint64_t row_bytes_;
+  std::optional<Memory> memory_;
+};
+
 /// A kernel on n rows, on the thread that asked.
 template <typename Args>
 plumb_status run_here(State& state, const Args& args, uint32_t n, plumb_error* error) {
@@ -40,6 +71,11 @@ plumb_status run_here(State& state, const Args& args, uint32_t n, plumb_error* e
       run_kernel(state, *state.host_worker, args, {0, n * args.kv.n_heads}, &outcome, error);
   if (status != PLUMB_OK || outcome == Outcome::kDone) return status;
   return fail(error, PLUMB_NUMERIC, "k or v: a value in f16 is NaN or infinite");
+}
+
+plumb_status no_passage(const State& state, plumb_error* error) {
+  return failf(error, PLUMB_INTERNAL, "kv: %s has no room for a copy of some rows",
+               state.engine->name_of_memory());
 }
 
 }  // namespace
@@ -69,8 +105,9 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
                     ? state.engine->allocate(*bytes + rows * sizeof(int32_t))
                     : std::nullopt;
   if (!memory) {
-    return failf(error, PLUMB_INTERNAL, "kv: no memory for [%u,%u,%u]", shape->capacity_rows,
-                 shape->n_heads_kv, shape->head_width);
+    return failf(error, PLUMB_INTERNAL, "kv: %s has no room for [%u,%u,%u]",
+                 state.engine->name_of_memory(), shape->capacity_rows, shape->n_heads_kv,
+                 shape->head_width);
   }
   auto cache = std::make_unique<KvCache>();
   cache->memory = std::move(*memory);
@@ -101,13 +138,20 @@ plumb_status kv_export(State& state, plumb_handle kv, uint32_t first, uint32_t n
                        float* v, int32_t* positions, plumb_error* error) {
   const KvCache* cache = find_rows(state, kv, first, n, held, error);
   if (cache == nullptr) return PLUMB_INVALID_ARGUMENT;
+  const Passage passage(state, cache->view);
+  if (!passage.has_memory()) return no_passage(state, error);
   KvReadArgs read{};
-  read.k = k;
-  read.v = v;
+  read.k = passage.place(k, 0);
+  read.v = passage.place(v, 1);
   read.kv = cache->view;
-  read.first_row = first;
-  if (const plumb_status status = run_here(state, read, n, error); status != PLUMB_OK)
-    return status;
+  for (uint32_t done = 0; done < n; done += Passage::kRows) {
+    const uint32_t some = std::min(n - done, Passage::kRows);
+    read.first_row = first + done;
+    const plumb_status status = run_here(state, read, some, error);
+    if (status != PLUMB_OK) return status;
+    passage.copy(passage.at(k, done), read.k, some);
+    passage.copy(passage.at(v, done), read.v, some);
+  }
   if (positions != nullptr) std::copy_n(cache->view.positions + first, n, positions);
   return PLUMB_OK;
 }
@@ -126,13 +170,22 @@ plumb_status kv_import(State& state, plumb_handle kv, uint32_t first, uint32_t n
                    positions[i], i);
     }
   }
+  const Passage passage(state, cache->view);
+  if (!passage.has_memory()) return no_passage(state, error);
+  float* const from_k = passage.place(k, 0);
+  float* const from_v = passage.place(v, 1);
   KvWriteArgs write{};
-  write.k = k;
-  write.v = v;
+  write.k = from_k;
+  write.v = from_v;
   write.kv = cache->view;
-  write.first_row = first;
-  if (const plumb_status status = run_here(state, write, n, error); status != PLUMB_OK)
-    return status;
+  for (uint32_t done = 0; done < n; done += Passage::kRows) {
+    const uint32_t some = std::min(n - done, Passage::kRows);
+    passage.copy(from_k, passage.at(k, done), some);
+    passage.copy(from_v, passage.at(v, done), some);
+    write.first_row = first + done;
+    const plumb_status status = run_here(state, write, some, error);
+    if (status != PLUMB_OK) return status;
+  }
   if (positions != nullptr) std::copy_n(positions, n, cache->view.positions + first);
   cache->n_rows = std::max(cache->n_rows.load(), first + n);
   return PLUMB_OK;

@@ -26,10 +26,13 @@ Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(mapping_, other.mapping_);
   std::swap(mapping_bytes_, other.mapping_bytes_);
   std::swap(fd_, other.fd_);
+  std::swap(owner_, other.owner_);
+  std::swap(release_, other.release_);
   return *this;
 }
 
 Memory::~Memory() {
+  if (release_ != nullptr) release_(owner_, data_);
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
   if (fd_ >= 0) close(fd_);
 }
@@ -68,6 +71,15 @@ std::optional<Memory> Memory::shared(uint64_t bytes) {
   } else {
     close(fd);
   }
+  return memory;
+}
+
+Memory Memory::held_by(void* owner, uint8_t* data, uint64_t bytes, Release release) {
+  Memory memory;
+  memory.data_ = data;
+  memory.bytes_ = bytes;
+  memory.owner_ = owner;
+  memory.release_ = release;
   return memory;
 }
 

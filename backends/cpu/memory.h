@@ -1,4 +1,5 @@
-// memory.h: pages from the operating system: private, shared through a descriptor, or a file's.
+// memory.h: pages from the operating system: private, shared through a descriptor, or a file's; or
+// a piece of memory that an engine holds.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,9 @@ class Memory {
   /// [offset, offset + bytes) of a descriptor, mapped shared. Nothing if the file is shorter than
   /// that.
   static std::optional<Memory> of_file(int32_t fd, uint64_t offset, uint64_t bytes);
+  /// `bytes` at `data`, given back by release(owner, data).
+  using Release = void (*)(void* owner, uint8_t* data);
+  static Memory held_by(void* owner, uint8_t* data, uint64_t bytes, Release release);
 
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
@@ -33,6 +37,8 @@ class Memory {
   void* mapping_ = nullptr;
   uint64_t mapping_bytes_ = 0;
   int fd_ = -1;
+  void* owner_ = nullptr;
+  Release release_ = nullptr;
 };
 
 }  // namespace plumbline::cpu

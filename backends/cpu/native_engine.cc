@@ -16,6 +16,7 @@ class NativeEngine final : public Engine {
   std::optional<Memory> import_fd(int32_t fd, uint64_t offset, uint64_t bytes) override {
     return Memory::of_file(fd, offset, bytes);
   }
+  const char* name_of_memory() const override { return "the system"; }
   std::unique_ptr<EngineWorker> create_worker(plumb_error*) override {
     return std::make_unique<EngineWorker>();
   }

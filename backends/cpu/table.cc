@@ -53,8 +53,8 @@ plumb_status supports_op(void*, const plumb_op_query* query, plumb_error* error)
 plumb_status add_buffer(State& state, std::optional<Memory> memory, uint64_t bytes,
                         plumb_handle* buffer, plumb_error* error) {
   if (!memory) {
-    return failf(error, PLUMB_INTERNAL, "buffer: the system refuses %llu bytes",
-                 static_cast<unsigned long long>(bytes));
+    return failf(error, PLUMB_INTERNAL, "buffer: %s has no room for %llu bytes",
+                 state.engine->name_of_memory(), static_cast<unsigned long long>(bytes));
   }
   *buffer = state.buffers.add(std::make_unique<Memory>(std::move(*memory)));
   return *buffer != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "buffer: too many");
