@@ -25,6 +25,11 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"cli", {"base", "config", "host", "model", "pipeline"}},
 };
 
+/// A room outside core that is built on another one: core/doc/decisions/0008.
+const std::map<std::string, std::string, std::less<>> kBuiltOn = {
+    {"backends/wasm", "backends/cpu"},
+};
+
 /// Third-party headers that one room alone may see.
 struct Owned {
   const char* header;  // a regular expression on what stands between the brackets
@@ -40,7 +45,10 @@ const Owned kOwned[] = {
     // A backend cannot see core, and shared buffers and import_fd of plumb.kernels/1 are mappings.
     {R"(unistd\.h|fcntl\.h|dlfcn\.h|link\.h|elf\.h|poll\.h|spawn\.h|pthread\.h|sched\.h|termios\.h|)"
      R"(signal\.h|dirent\.h|netdb\.h|pwd\.h|sys/.*|linux/.*|netinet/.*|arpa/.*|windows\.h)",
-     "core/base/os/", R"(backends/[^/]+/(memory|variants)\.cc)", "the operating system"},
+     "core/base/os/",
+     R"(backends/[^/]+/(memory|variants)\.cc|backends/wasm/(linear_memory|module_path)\.cc)",
+     "the operating system"},
+    {R"(wasm\.h|wasmtime\.h|wasmtime/.*)", "backends/wasm/", "", "the WebAssembly engine"},
 };
 
 /// What ends or writes from a process, which only the programs of the project may do.
@@ -75,6 +83,8 @@ std::optional<std::string> wrong_quoted(std::string_view path, const std::string
                             header.starts_with("plugins/") || header.starts_with("tests/");
   if (!names_a_room) return {};  // a neighbour in the same folder
   if (room_of(header) == room_of(path)) return {};
+  const auto base = kBuiltOn.find(room_of(path));
+  if (base != kBuiltOn.end() && room_of(header) == base->second) return {};
   if (!path.starts_with("core/")) return "plugins see core/abi, core/sdk and themselves";
   const std::string room = room_of(path).substr(5);
   const auto known = kCoreRooms.find(room);
