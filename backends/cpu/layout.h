@@ -20,8 +20,9 @@ inline constexpr uint64_t kBlock = 32;  // values of a block
 inline constexpr uint64_t kQuads = 64;  // bytes of four values of each lane
 inline constexpr uint64_t kTile = 4;  // activation rows that one pass over a panel serves
 inline constexpr uint64_t kQueryTile = 8;  // queries that one pass over keys or values serves
-inline constexpr uint64_t kUnpackedBytes =
-    832;  // scratch of a block that is unpacked for many rows
+inline constexpr uint64_t kPanels = 2;  // panels that are unpacked side by side, at most
+inline constexpr uint64_t kChunkBlocks = 16;  // blocks of a panel that are unpacked at a time
+inline constexpr uint64_t kUnpackedBytes = 896;  // room for each of them
 
 /// Where a format's scales lie: in the head of a unit (several blocks) and in each block.
 enum class Scales : uint8_t {
@@ -30,8 +31,8 @@ enum class Scales : uint8_t {
   kMinimum,  // block: d, m f16[16]
   kSuperMin,  // head: d, dmin f16[16]; block: sc, mn u8[16]
   // Two scales a block, of its values 0..15 and 16..31:
-  kHalves,  // head: d f16[16]; block: sc_0, sc_1 i8[16]
-  kHalvesMin,  // head: d, dmin f16[16]; block: sc_0 | mn_0 << 4, sc_1 | mn_1 << 4, u8[16]
+  kHalves,  // head: d f16[16]; block: sc_0, sc_1 i8[16][2]
+  kHalvesMin,  // head: d, dmin f16[16]; block: sc_0 | mn_0 << 4, sc_1 | mn_1 << 4, u8[16][2]
 };
 
 /// How one format lies in a panel. A value is code - offset (codes are unsigned; Q8_0 is int8).
@@ -80,14 +81,22 @@ constexpr const Layout* find_layout(plumb_format format) {
   return nullptr;
 }
 
-/// One row of quantised activations: codes i8[width], scales f32[width/32], sums of 16 codes
-/// i16[width/32][2].
+/// 32 quantised activations and what every product with them needs.
+struct ActivationBlock {
+  int8_t codes[kBlock];
+  float scale;
+  float scaled_sum;  // scale * (float)(sum of the codes)
+  int32_t start;  // -128 * sum of the codes
+  int32_t half_start[2];  // the same of codes 0..15 and 16..31
+  int16_t half_sum[2];
+  uint32_t reserved[2];  // up to a cache line
+};
+
+/// One row of quantised activations.
 struct ActivationRow {
   uint64_t width;
 
-  constexpr uint64_t scales_at() const { return width; }
-  constexpr uint64_t sums_at() const { return width + width / kBlock * 4; }
-  constexpr uint64_t bytes() const { return (width + width / kBlock * 8 + 63) / 64 * 64; }
+  constexpr uint64_t bytes() const { return width / kBlock * sizeof(ActivationBlock); }
 };
 
 }  // namespace plumbline::cpu

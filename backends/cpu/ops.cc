@@ -61,7 +61,7 @@ plumb_status run_quantize(const OpCall& call) {
   const float* in = args.elements<const float>("in", op.in, {call.n_rows(), op.width});
   uint8_t* out =
       args.bytes("out", op.out, checked_product(call.n_rows(), ActivationRow{op.width}.bytes()),
-                 alignof(float));
+                 alignof(ActivationBlock));
   if (args.failed()) return args.status();
   QuantizeArgs quantize{};
   quantize.in = in;

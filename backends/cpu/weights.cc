@@ -212,8 +212,9 @@ void put_row(const Layout& layout, const Parts& parts, uint64_t row, uint8_t* un
   for (uint64_t b = 0; b < layout.blocks; ++b) {
     uint8_t* block = unit + layout.head_bytes() + b * layout.block_bytes();
     if (layout.head_bytes() != 0) {
-      block[row] = parts.first[b];
-      block[16 + row] = parts.second[b];
+      const bool together = layout.halves();
+      block[together ? 2 * row : row] = parts.first[b];
+      block[together ? 2 * row + 1 : kLanes + row] = parts.second[b];
     }
     uint8_t* low = block + layout.scale_bytes();
     uint8_t* high = low + layout.low_bytes();

@@ -217,7 +217,7 @@ constexpr uint64_t attend_scratch_bytes(uint64_t capacity) {
          ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
 }
 constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
-  if (quantised) return n_in / kBlock * kUnpackedBytes;
+  if (quantised) return kPanels * kChunkBlocks * kUnpackedBytes;
   return layout.format == PLUMB_F32 ? 0 : n_in * kLanes * sizeof(float);
 }
 

@@ -46,14 +46,12 @@ struct BlockScales<Scales::kSuperMin> {
 template <>
 struct BlockScales<Scales::kHalves> {
   f32x16 d;
-  i16x32 scale[2];  // sc_0, sc_1: each twice in a pair
-  i16x32 both;  // (sc_0, sc_1)
+  i16x32 scale;  // (sc_0, sc_1)
 };
 template <>
 struct BlockScales<Scales::kHalvesMin> {
   f32x16 d, m;
-  i16x32 scale[2];
-  i16x32 minimum;  // (mn_0, mn_1)
+  i16x32 scale, minimum;  // (sc_0, sc_1), (mn_0, mn_1)
 };
 
 /// head: the start of the super-block; block: the block inside it. Converting the head's scales
@@ -71,24 +69,15 @@ PLUMB_INLINE BlockScales<L.scales> block_scales([[maybe_unused]] const uint8_t* 
     s.d = mul(from_f16(head), to_f32(from_u8(block)));
     s.m = mul(from_f16(head + 32), to_f32(from_u8(block + 16)));
   } else if constexpr (L.scales == Scales::kHalves) {
-    const i32x16 sc0 = from_i8(block);
-    const i32x16 sc1 = from_i8(block + 16);
     s.d = from_f16(head);
-    s.scale[0] = pair(sc0, sc0);
-    s.scale[1] = pair(sc1, sc1);
-    s.both = pair(sc0, sc1);
+    s.scale = pairs_i8(block);
   } else {
     static_assert(L.scales == Scales::kHalvesMin);
-    const i32x16 low = splat(int32_t{15});
-    const i32x16 b0 = from_u8(block);
-    const i32x16 b1 = from_u8(block + 16);
-    const i32x16 sc0 = bit_and(b0, low);
-    const i32x16 sc1 = bit_and(b1, low);
+    const i16x32 packed = pairs_u8(block);
     s.d = from_f16(head);
     s.m = from_f16(head + 32);
-    s.scale[0] = pair(sc0, sc0);
-    s.scale[1] = pair(sc1, sc1);
-    s.minimum = pair(shift_right(b0, 4), shift_right(b1, 4));
+    s.scale = bit_and(packed, 15);
+    s.minimum = shift_right(packed, 4);
   }
   return s;
 }
@@ -101,19 +90,18 @@ PLUMB_INLINE void dequantise_block(const uint8_t* head, const uint8_t* block, fl
   const i32x16 offset = splat(L.offset);
   f32x16 d[2];
   [[maybe_unused]] f32x16 m[2];
-  if constexpr (L.scales == Scales::kHalves) {
-    for (int half = 0; half < 2; ++half)
-      d[half] = mul(from_f16(head), to_f32(from_i8(block + 16 * half)));
-  } else if constexpr (L.scales == Scales::kHalvesMin) {
-    for (int half = 0; half < 2; ++half) {
-      const i32x16 both = from_u8(block + 16 * half);
-      d[half] = mul(from_f16(head), to_f32(bit_and(both, splat(int32_t{15}))));
-      m[half] = mul(from_f16(head + 32), to_f32(shift_right(both, 4)));
-    }
+  const auto s = block_scales<L>(head, block);
+  if constexpr (L.halves()) {
+    d[0] = mul(s.d, to_f32(evens(s.scale)));
+    d[1] = mul(s.d, to_f32(odds(s.scale)));
   } else {
-    const auto s = block_scales<L>(head, block);
     d[0] = d[1] = s.d;
-    if constexpr (L.scales != Scales::kOne) m[0] = m[1] = s.m;
+  }
+  if constexpr (L.scales == Scales::kHalvesMin) {
+    m[0] = mul(s.m, to_f32(evens(s.minimum)));
+    m[1] = mul(s.m, to_f32(odds(s.minimum)));
+  } else if constexpr (L.scales != Scales::kOne && L.scales != Scales::kHalves) {
+    m[0] = m[1] = s.m;
   }
   PLUMB_UNROLL(8)
   for (int group = 0; group < 8; ++group) {

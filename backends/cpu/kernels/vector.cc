@@ -88,30 +88,28 @@ Outcome norm(const NormArgs& args, Range rows) {
 }
 
 Outcome quantize(const QuantizeArgs& args, Range blocks) {
-  const ActivationRow layout{args.width};
-  const uint64_t per_row = args.width / kBlock;
+  auto* out = reinterpret_cast<ActivationBlock*>(static_cast<uint8_t*>(args.out));
   for (uint64_t item = blocks.begin; item < blocks.end; ++item) {
-    const uint64_t block = item % per_row;
-    uint8_t* row = args.out + item / per_row * layout.bytes();
-    auto* codes = reinterpret_cast<int8_t*>(row) + block * kBlock;
-    float* scale = reinterpret_cast<float*>(row + layout.scales_at()) + block;
-    auto* sums = reinterpret_cast<int16_t*>(row + layout.sums_at()) + 2 * block;
-
     const f32x16 x[2] = {load(args.in + item * kBlock), load(args.in + item * kBlock + kWidth)};
     if (mask_bits(not_finite(x[0])) != 0 || mask_bits(not_finite(x[1])) != 0)
       return Outcome::kNotFinite;
     const float amax = largest(max(absolute(x[0]), absolute(x[1])));
     const bool zero = amax < 0x1p-100f;
     const float inverse = zero ? 0.0f : 127.0f / amax;
-    *scale = zero ? 0.0f : amax / 127.0f;
+    ActivationBlock& block = out[item];
+    block.scale = zero ? 0.0f : amax / 127.0f;
     for (int half = 0; half < 2; ++half) {
       const f32x16 shifted = add(mul(x[half], splat(inverse)), splat(kRound));
       const i32x16 q = sub(bits(shifted), splat(kRoundBits));
-      store_i8(codes + kWidth * half, q);
-      int sum = 0;
-      for (int i = 0; i < kWidth; ++i) sum += codes[kWidth * half + i];
-      sums[half] = static_cast<int16_t>(sum);
+      int8_t* codes = block.codes + kWidth * half;
+      store_i8(codes, q);
+      int32_t sum = 0;
+      for (int i = 0; i < kWidth; ++i) sum += codes[i];
+      block.half_sum[half] = static_cast<int16_t>(sum);
+      block.half_start[half] = -128 * sum;
     }
+    block.start = block.half_start[0] + block.half_start[1];
+    block.scaled_sum = block.scale * static_cast<float>(block.half_sum[0] + block.half_sum[1]);
   }
   return Outcome::kDone;
 }

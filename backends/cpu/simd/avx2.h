@@ -36,9 +36,6 @@ struct quads {
 struct quad {
   __m256i v;
 };
-struct chain {
-  __m256i lo, hi;
-};  // sums of two neighbouring products in i16
 
 PLUMB_INLINE __m256i load256(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
@@ -177,9 +174,39 @@ PLUMB_INLINE void store_pairs(void* to, i16x32 x) {
   store256(to, x.lo);
   store256(at(to, 32), x.hi);
 }
+PLUMB_INLINE i16x32 pairs_u8(const uint8_t* from) {
+  return {_mm256_cvtepu8_epi16(load128(from)), _mm256_cvtepu8_epi16(load128(from + 16))};
+}
+PLUMB_INLINE i16x32 pairs_i8(const uint8_t* from) {
+  return {_mm256_cvtepi8_epi16(load128(from)), _mm256_cvtepi8_epi16(load128(from + 16))};
+}
 PLUMB_INLINE i16x32 pair(i32x16 even, i32x16 odd) {
   return {_mm256_blend_epi16(even.lo, _mm256_slli_epi32(odd.lo, 16), 0xaa),
           _mm256_blend_epi16(even.hi, _mm256_slli_epi32(odd.hi, 16), 0xaa)};
+}
+PLUMB_INLINE i32x16 evens(i16x32 x) {
+  return {_mm256_srai_epi32(_mm256_slli_epi32(x.lo, 16), 16),
+          _mm256_srai_epi32(_mm256_slli_epi32(x.hi, 16), 16)};
+}
+PLUMB_INLINE i32x16 odds(i16x32 x) {
+  return {_mm256_srai_epi32(x.lo, 16), _mm256_srai_epi32(x.hi, 16)};
+}
+PLUMB_INLINE i16x32 evens_twice(i16x32 x) {
+  const __m256i order = _mm256_set_epi8(13, 12, 13, 12, 9, 8, 9, 8, 5, 4, 5, 4, 1, 0, 1, 0,  //
+                                        13, 12, 13, 12, 9, 8, 9, 8, 5, 4, 5, 4, 1, 0, 1, 0);
+  return {_mm256_shuffle_epi8(x.lo, order), _mm256_shuffle_epi8(x.hi, order)};
+}
+PLUMB_INLINE i16x32 odds_twice(i16x32 x) {
+  const __m256i order = _mm256_set_epi8(15, 14, 15, 14, 11, 10, 11, 10, 7, 6, 7, 6, 3, 2, 3, 2,  //
+                                        15, 14, 15, 14, 11, 10, 11, 10, 7, 6, 7, 6, 3, 2, 3, 2);
+  return {_mm256_shuffle_epi8(x.lo, order), _mm256_shuffle_epi8(x.hi, order)};
+}
+PLUMB_INLINE i16x32 bit_and(i16x32 x, int mask) {
+  const __m256i keep = _mm256_set1_epi16(static_cast<short>(mask));
+  return {_mm256_and_si256(x.lo, keep), _mm256_and_si256(x.hi, keep)};
+}
+PLUMB_INLINE i16x32 shift_right(i16x32 x, int n) {
+  return {_mm256_srai_epi16(x.lo, n), _mm256_srai_epi16(x.hi, n)};
 }
 PLUMB_INLINE i16x32 splat_pair(const int16_t* from) {
   int32_t both;
@@ -207,6 +234,19 @@ PLUMB_INLINE quads field(quads x, int shift, int mask) {
 PLUMB_INLINE quads bit_or(quads a, quads b) {
   return {_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};
 }
+PLUMB_INLINE quads add(quads x, int each) {
+  const __m256i n = _mm256_set1_epi8(static_cast<char>(each));
+  return {_mm256_add_epi8(x.lo, n), _mm256_add_epi8(x.hi, n)};
+}
+PLUMB_INLINE __m256i mul_bytes(__m256i x, __m256i scale) {
+  const __m256i twice = _mm256_blend_epi16(scale, _mm256_slli_epi32(scale, 16), 0xaa);
+  const __m256i even = _mm256_mullo_epi16(x, twice);
+  const __m256i odd = _mm256_mullo_epi16(_mm256_srli_epi16(x, 8), twice);
+  return _mm256_blendv_epi8(even, _mm256_slli_epi16(odd, 8), _mm256_set1_epi16(-256));
+}
+PLUMB_INLINE quads mul(quads x, i32x16 scale) {
+  return {mul_bytes(x.lo, scale.lo), mul_bytes(x.hi, scale.hi)};
+}
 PLUMB_INLINE i32x16 byte_u8(quads x, int j) {
   const __m256i keep = _mm256_set1_epi32(0xff);
   return {_mm256_and_si256(_mm256_srli_epi32(x.lo, 8 * j), keep),
@@ -223,6 +263,52 @@ PLUMB_INLINE quad splat_quad(const int8_t* from) {
   std::memcpy(&four, from, sizeof four);
   return {_mm256_set1_epi32(four)};
 }
+
+#if defined(__AVXVNNI__)
+
+inline constexpr bool kByteDots = true;
+inline constexpr int kByteBias = 128;
+
+PLUMB_INLINE i32x16 add_dot(i32x16 sum, quads w, quad a) {
+  return {_mm256_dpbusd_avx_epi32(sum.lo, w.lo, a.v), _mm256_dpbusd_avx_epi32(sum.hi, w.hi, a.v)};
+}
+
+using chain = i32x16;
+PLUMB_INLINE chain start_chain() {
+  return {_mm256_setzero_si256(), _mm256_setzero_si256()};
+}
+constexpr int chain_length(int) {
+  return 8;
+}
+PLUMB_INLINE chain extend(chain sum, quads w, quad a) {
+  return add_dot(sum, w, a);
+}
+PLUMB_INLINE i32x16 finish(chain sum) {
+  return sum;
+}
+PLUMB_INLINE i32x16 finish(chain sum, i16x32 scale) {
+  return {_mm256_mullo_epi32(sum.lo, _mm256_srai_epi32(scale.lo, 16)),
+          _mm256_mullo_epi32(sum.hi, _mm256_srai_epi32(scale.hi, 16))};
+}
+
+#else
+
+inline constexpr bool kByteDots = false;
+inline constexpr int kByteBias = 0;
+
+/// |w| * (a with w's sign): at most 2 * 128 * 127 = 32512 in i16.
+PLUMB_INLINE __m256i dot_i8(__m256i w, __m256i a) {
+  const __m256i products = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(a, w));
+  return _mm256_madd_epi16(products, _mm256_set1_epi16(1));
+}
+PLUMB_INLINE i32x16 add_dot(i32x16 sum, quads w, quad a) {
+  return {_mm256_add_epi32(sum.lo, dot_i8(w.lo, a.v)), _mm256_add_epi32(sum.hi, dot_i8(w.hi, a.v))};
+}
+
+struct chain {
+  __m256i lo, hi;
+};  // sums of two neighbouring products in i16
+
 PLUMB_INLINE chain start_chain() {
   return {_mm256_setzero_si256(), _mm256_setzero_si256()};
 }
@@ -242,13 +328,7 @@ PLUMB_INLINE i32x16 finish(chain sum) {
 PLUMB_INLINE i32x16 finish(chain sum, i16x32 scale) {
   return {_mm256_madd_epi16(sum.lo, scale.lo), _mm256_madd_epi16(sum.hi, scale.hi)};
 }
-/// |w| * (a with w's sign): at most 2 * 128 * 127 = 32512 in i16.
-PLUMB_INLINE __m256i dot_i8(__m256i w, __m256i a) {
-  const __m256i products = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(a, w));
-  return _mm256_madd_epi16(products, _mm256_set1_epi16(1));
-}
-PLUMB_INLINE i32x16 add_dot_i8(i32x16 sum, quads w, quad a) {
-  return {_mm256_add_epi32(sum.lo, dot_i8(w.lo, a.v)), _mm256_add_epi32(sum.hi, dot_i8(w.hi, a.v))};
-}
+
+#endif
 
 }  // namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd

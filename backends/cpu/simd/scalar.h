@@ -15,6 +15,10 @@ namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 inline constexpr int kWidth = 16;
 /// How many values of 16 lanes the registers hold: the size of a kernel's tiles. Any number >= 4.
 inline constexpr int kRegisters = 8;
+/// add_dot is one instruction, so that chains are not worth their while.
+inline constexpr bool kByteDots = false;
+/// What the codes of add_dot have on top: 128 makes signed bytes unsigned.
+inline constexpr int kByteBias = 0;
 
 struct f32x16 {
   float v[kWidth];
@@ -202,6 +206,17 @@ PLUMB_INLINE i16x32 load_pairs(const void* from) {
 PLUMB_INLINE void store_pairs(void* to, i16x32 x) {
   std::memcpy(to, &x, sizeof x);
 }
+/// 32 bytes as they lie.
+PLUMB_INLINE i16x32 pairs_u8(const uint8_t* from) {
+  i16x32 out;
+  for (int i = 0; i < 2 * kWidth; ++i) out.v[i] = from[i];
+  return out;
+}
+PLUMB_INLINE i16x32 pairs_i8(const uint8_t* from) {
+  i16x32 out;
+  for (int i = 0; i < 2 * kWidth; ++i) out.v[i] = static_cast<int8_t>(from[i]);
+  return out;
+}
 /// (even[i], odd[i]); lanes must fit in i16.
 PLUMB_INLINE i16x32 pair(i32x16 even, i32x16 odd) {
   i16x32 out;
@@ -210,6 +225,26 @@ PLUMB_INLINE i16x32 pair(i32x16 even, i32x16 odd) {
     out.v[2 * i + 1] = static_cast<int16_t>(odd.v[i]);
   }
   return out;
+}
+PLUMB_INLINE i32x16 evens(i16x32 x) {
+  return each_lane<i32x16>([&](int i) { return int32_t{x.v[2 * i]}; });
+}
+PLUMB_INLINE i32x16 odds(i16x32 x) {
+  return each_lane<i32x16>([&](int i) { return int32_t{x.v[2 * i + 1]}; });
+}
+PLUMB_INLINE i16x32 evens_twice(i16x32 x) {
+  return pair(evens(x), evens(x));
+}
+PLUMB_INLINE i16x32 odds_twice(i16x32 x) {
+  return pair(odds(x), odds(x));
+}
+PLUMB_INLINE i16x32 bit_and(i16x32 x, int mask) {
+  for (int i = 0; i < 2 * kWidth; ++i) x.v[i] = static_cast<int16_t>(x.v[i] & mask);
+  return x;
+}
+PLUMB_INLINE i16x32 shift_right(i16x32 x, int n) {
+  for (int i = 0; i < 2 * kWidth; ++i) x.v[i] = static_cast<int16_t>(x.v[i] >> n);
+  return x;
 }
 PLUMB_INLINE i16x32 splat_pair(const int16_t* from) {
   i16x32 out;
@@ -242,6 +277,15 @@ PLUMB_INLINE quads bit_or(quads a, quads b) {
   quads out;
   for (int i = 0; i < 4 * kWidth; ++i) out.v[i] = static_cast<uint8_t>(a.v[i] | b.v[i]);
   return out;
+}
+/// Each byte plus a number, and each lane's bytes times the lane's number; both wrap.
+PLUMB_INLINE quads add(quads x, int each) {
+  for (int i = 0; i < 4 * kWidth; ++i) x.v[i] = static_cast<uint8_t>(x.v[i] + each);
+  return x;
+}
+PLUMB_INLINE quads mul(quads x, i32x16 scale) {
+  for (int i = 0; i < 4 * kWidth; ++i) x.v[i] = static_cast<uint8_t>(x.v[i] * scale.v[i / 4]);
+  return x;
 }
 /// Byte j of each lane, j in 0..3.
 PLUMB_INLINE i32x16 byte_u8(quads x, int j) {
@@ -278,8 +322,8 @@ PLUMB_INLINE i32x16 finish(chain sum) {
 PLUMB_INLINE i32x16 finish(chain sum, i16x32 scale) {
   return each_lane<i32x16>([&](int i) { return sum.v[i] * scale.v[2 * i]; });
 }
-/// sum + the dot product with int8 codes, -128 included.
-PLUMB_INLINE i32x16 add_dot_i8(i32x16 sum, quads w, quad a) {
+/// sum + the dot product with codes of eight bits: unsigned with a kByteBias, else signed.
+PLUMB_INLINE i32x16 add_dot(i32x16 sum, quads w, quad a) {
   for (int i = 0; i < kWidth; ++i) {
     for (int j = 0; j < 4; ++j) sum.v[i] += static_cast<int8_t>(w.v[4 * i + j]) * a.v[j];
   }
