@@ -17,6 +17,8 @@ inline constexpr int kWidth = 16;
 inline constexpr int kParts = 4;
 // A WebAssembly engine has 16 registers on x86-64, 32 on ARM.
 inline constexpr int kRegisters = 4;
+inline constexpr bool kByteDots = false;
+inline constexpr int kByteBias = 0;
 
 struct f32x16 {
   v128_t v[kParts];
@@ -205,11 +207,44 @@ PLUMB_INLINE i16x32 load_pairs(const void* from) {
 PLUMB_INLINE void store_pairs(void* to, i16x32 x) {
   store_parts(to, x);
 }
+PLUMB_INLINE i16x32 pairs_u8(const uint8_t* from) {
+  const v128_t first = wasm_v128_load(from);
+  const v128_t last = wasm_v128_load(from + 16);
+  return {{wasm_u16x8_extend_low_u8x16(first), wasm_u16x8_extend_high_u8x16(first),
+           wasm_u16x8_extend_low_u8x16(last), wasm_u16x8_extend_high_u8x16(last)}};
+}
+PLUMB_INLINE i16x32 pairs_i8(const uint8_t* from) {
+  const v128_t first = wasm_v128_load(from);
+  const v128_t last = wasm_v128_load(from + 16);
+  return {{wasm_i16x8_extend_low_i8x16(first), wasm_i16x8_extend_high_i8x16(first),
+           wasm_i16x8_extend_low_i8x16(last), wasm_i16x8_extend_high_i8x16(last)}};
+}
 PLUMB_INLINE i16x32 pair(i32x16 even, i32x16 odd) {
   return each_part<i16x32>([=](int i) {
     return wasm_v128_or(wasm_v128_and(even.v[i], wasm_i32x4_const_splat(0xffff)),
                         wasm_i32x4_shl(odd.v[i], 16));
   });
+}
+PLUMB_INLINE i32x16 evens(i16x32 x) {
+  return each_part<i32x16>([=](int i) { return wasm_i32x4_shr(wasm_i32x4_shl(x.v[i], 16), 16); });
+}
+PLUMB_INLINE i32x16 odds(i16x32 x) {
+  return each_part<i32x16>([=](int i) { return wasm_i32x4_shr(x.v[i], 16); });
+}
+PLUMB_INLINE i16x32 evens_twice(i16x32 x) {
+  return each_part<i16x32>(
+      [=](int i) { return wasm_i16x8_shuffle(x.v[i], x.v[i], 0, 0, 2, 2, 4, 4, 6, 6); });
+}
+PLUMB_INLINE i16x32 odds_twice(i16x32 x) {
+  return each_part<i16x32>(
+      [=](int i) { return wasm_i16x8_shuffle(x.v[i], x.v[i], 1, 1, 3, 3, 5, 5, 7, 7); });
+}
+PLUMB_INLINE i16x32 bit_and(i16x32 x, int mask) {
+  const v128_t keep = wasm_i16x8_splat(static_cast<int16_t>(mask));
+  return each_part<i16x32>([=](int i) { return wasm_v128_and(x.v[i], keep); });
+}
+PLUMB_INLINE i16x32 shift_right(i16x32 x, int n) {
+  return each_part<i16x32>([=](int i) { return wasm_i16x8_shr(x.v[i], static_cast<uint32_t>(n)); });
 }
 PLUMB_INLINE i16x32 splat_pair(const int16_t* from) {
   const v128_t both = wasm_v128_load32_splat(from);
@@ -237,6 +272,18 @@ PLUMB_INLINE quads field(quads x, int shift, int mask) {
 }
 PLUMB_INLINE quads bit_or(quads a, quads b) {
   return each_part<quads>([=](int i) { return wasm_v128_or(a.v[i], b.v[i]); });
+}
+PLUMB_INLINE quads add(quads x, int each) {
+  const v128_t n = wasm_i8x16_splat(static_cast<int8_t>(each));
+  return each_part<quads>([=](int i) { return wasm_i8x16_add(x.v[i], n); });
+}
+PLUMB_INLINE quads mul(quads x, i32x16 scale) {
+  const i16x32 twice = pair(scale, scale);
+  return each_part<quads>([=](int i) {
+    const v128_t even = wasm_i16x8_mul(x.v[i], twice.v[i]);
+    const v128_t odd = wasm_i16x8_mul(wasm_u16x8_shr(x.v[i], 8), twice.v[i]);
+    return wasm_v128_bitselect(even, wasm_i16x8_shl(odd, 8), wasm_i16x8_const_splat(0xff));
+  });
 }
 PLUMB_INLINE i32x16 byte_u8(quads x, int j) {
   return each_part<i32x16>([=](int i) {
@@ -279,7 +326,7 @@ PLUMB_INLINE i32x16 finish(chain sum, i16x32 scale) {
     return wasm_i32x4_mul(wasm_i32x4_shr(sum.v[i], 8), one);
   });
 }
-PLUMB_INLINE i32x16 add_dot_i8(i32x16 sum, quads w, quad a) {
+PLUMB_INLINE i32x16 add_dot(i32x16 sum, quads w, quad a) {
   return each_part<i32x16>([=](int i) {
     const v128_t first = wasm_i16x8_shr(wasm_i16x8_shl(w.v[i], 8), 8);
     const v128_t second = wasm_i16x8_shr(w.v[i], 8);
