@@ -23,6 +23,8 @@ inline constexpr uint64_t kQueryTile = 8;  // queries that one pass over keys or
 inline constexpr uint64_t kPanels = 2;  // panels that are unpacked side by side, at most
 inline constexpr uint64_t kChunkBlocks = 16;  // blocks of a panel that are unpacked at a time
 inline constexpr uint64_t kUnpackedBytes = 896;  // room for each of them
+inline constexpr uint64_t kFactorBytes =
+    80;  // room for a block of one activation row, as a kernel wants it
 
 /// Where a format's scales lie: in the head of a unit (several blocks) and in each block.
 enum class Scales : uint8_t {

@@ -217,7 +217,11 @@ constexpr uint64_t attend_scratch_bytes(uint64_t capacity) {
          ((capacity * sizeof(float) + capacity / kLanes * sizeof(uint32_t) + 63) / 64 * 64);
 }
 constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
-  if (quantised) return kPanels * kChunkBlocks * kUnpackedBytes;
+  if (quantised) {
+    const uint64_t unpacked = kPanels * kChunkBlocks * kUnpackedBytes;
+    const uint64_t factors = n_in / kBlock * kFactorBytes;
+    return unpacked > factors ? unpacked : factors;
+  }
   return layout.format == PLUMB_F32 ? 0 : n_in * kLanes * sizeof(float);
 }
 
