@@ -240,7 +240,8 @@ void register_all(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> libraries;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string name = file.path().filename();
-    if (name.starts_with("plumb.cpu.") && name.ends_with(".so")) libraries.push_back(file.path());
+    const bool is_canonical = name.starts_with("plumb.cpu.") || name.starts_with("plumb.wasm.");
+    if (is_canonical && name.ends_with(".so")) libraries.push_back(file.path());
   }
   std::sort(libraries.begin(), libraries.end());
   for (const auto& library : libraries) {
