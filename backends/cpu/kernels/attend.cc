@@ -144,7 +144,7 @@ class Queries {
   /// ignores. False if a query sees no row.
   PLUMB_INLINE bool weigh(uint64_t n_blocks) {
     for (int n = 0; n < N; ++n) {
-      const float most = largest(most_[n]);
+      const float most = fold_max(most_[n]);
       if (most == -__builtin_inff()) return false;
       const f32x16 top = splat(most);
       f32x16 partial = splat(0.0f);
@@ -155,7 +155,7 @@ class Queries {
         store(s, weight);
         partial = add(partial, weight);
       }
-      sum_[n] = fold(partial);
+      sum_[n] = fold_add(partial);
     }
     return true;
   }

@@ -1,7 +1,7 @@
-// math.h: exp, tanh and erf of class canonical-1, and the folds of its reductions. These
-// expressions are the definition: every instruction set runs them, in this order, without
-// contraction. Worst errors seen over arguments of all sizes, in units in the last place, and the
-// bounds that tests/unit/cpu/math_test.cc asserts: exp 0.96 (1.0), tanh 1.27 (1.8), erf 1.50 (1.6).
+// math.h: exp, tanh and erf of class canonical-1. These expressions are the definition: every
+// instruction set runs them, in this order, without contraction. Worst errors seen over arguments
+// of all sizes, in units in the last place, and the bounds that tests/unit/cpu/math_test.cc
+// asserts: exp 0.96 (1.0), tanh 1.27 (1.8), erf 1.50 (1.6).
 #pragma once
 
 #include "backends/cpu/simd/contract.h"
@@ -88,24 +88,6 @@ PLUMB_INLINE f32x16 erf(f32x16 x) {
   g = add(mul(g, t), splat(0.000329640112f));
   const f32x16 large = sub(splat(1.0f), exp(sub(splat(0.0f), g)));
   return select(greater(a, splat(0.925f)), with_sign_of(large, x), small);
-}
-
-/// 16 partial sums folded by halves: 8, 4, 2, 1.
-PLUMB_INLINE float fold(f32x16 partial) {
-  float p[kWidth];
-  store(p, partial);
-  for (int half = kWidth / 2; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) p[i] = p[i] + p[i + half];
-  }
-  return p[0];
-}
-
-PLUMB_INLINE float largest(f32x16 x) {
-  float v[kWidth];
-  store(v, x);
-  float out = v[0];
-  for (int i = 1; i < kWidth; ++i) out = v[i] > out ? v[i] : out;
-  return out;
 }
 
 /// Lanes i < n all ones.

@@ -16,7 +16,7 @@ PLUMB_INLINE float strided_sum(const float* x, uint64_t width, Term term) {
     const f32x16 last = term(load_first(x + i, width - i));
     partial = add(partial, select(first_lanes(static_cast<int64_t>(width - i)), last, splat(0.0f)));
   }
-  return fold(partial);
+  return fold_add(partial);
 }
 
 /// out[i] = value(i-th group of 16) for n values; the last group may be short.
@@ -93,7 +93,7 @@ Outcome quantize(const QuantizeArgs& args, Range blocks) {
     const f32x16 x[2] = {load(args.in + item * kBlock), load(args.in + item * kBlock + kWidth)};
     if (mask_bits(not_finite(x[0])) != 0 || mask_bits(not_finite(x[1])) != 0)
       return Outcome::kNotFinite;
-    const float amax = largest(max(absolute(x[0]), absolute(x[1])));
+    const float amax = fold_max(max(absolute(x[0]), absolute(x[1])));
     const bool zero = amax < 0x1p-100f;
     const float inverse = zero ? 0.0f : 127.0f / amax;
     ActivationBlock& block = out[item];
@@ -101,10 +101,8 @@ Outcome quantize(const QuantizeArgs& args, Range blocks) {
     for (int half = 0; half < 2; ++half) {
       const f32x16 shifted = add(mul(x[half], splat(inverse)), splat(kRound));
       const i32x16 q = sub(bits(shifted), splat(kRoundBits));
-      int8_t* codes = block.codes + kWidth * half;
-      store_i8(codes, q);
-      int32_t sum = 0;
-      for (int i = 0; i < kWidth; ++i) sum += codes[i];
+      store_i8(block.codes + kWidth * half, q);
+      const int32_t sum = fold_add(q);
       block.half_sum[half] = static_cast<int16_t>(sum);
       block.half_start[half] = -128 * sum;
     }
@@ -183,7 +181,7 @@ Outcome argmax(const ArgmaxArgs& args, Range rows) {
       most = max(most, splat(x[i]));
     }
     if (bad != 0) return Outcome::kNotFinite;
-    const float value = largest(most);
+    const float value = fold_max(most);
     uint64_t index = 0;
     while (x[index] != value) ++index;
     args.out[row] = static_cast<int32_t>(index);

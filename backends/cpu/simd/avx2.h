@@ -165,6 +165,25 @@ PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
   return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask.lo))) |
          static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask.hi))) << 8;
 }
+PLUMB_INLINE float fold_add(f32x16 x) {
+  const __m256 eight = _mm256_add_ps(x.lo, x.hi);
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+PLUMB_INLINE float fold_max(f32x16 x) {
+  const __m256 eight = _mm256_max_ps(x.lo, x.hi);
+  const __m128 four = _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
+}
+PLUMB_INLINE int32_t fold_add(i32x16 x) {
+  const __m256i eight = _mm256_add_epi32(x.lo, x.hi);
+  const __m128i four =
+      _mm_add_epi32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));
+}
 
 // Pairs of i16
 PLUMB_INLINE i16x32 load_pairs(const void* from) {

@@ -141,6 +141,18 @@ PLUMB_INLINE f32x16 select(i32x16 mask, f32x16 a, f32x16 b) {
 PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
   return _mm512_movepi32_mask(mask.v);
 }
+PLUMB_INLINE float fold_add(f32x16 x) {
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
+}
+PLUMB_INLINE float fold_max(f32x16 x) {
+  return _mm512_reduce_max_ps(x.v);
+}
+PLUMB_INLINE int32_t fold_add(i32x16 x) {
+  return _mm512_reduce_add_epi32(x.v);
+}
 
 // Pairs of i16
 PLUMB_INLINE i16x32 load_pairs(const void* from) {

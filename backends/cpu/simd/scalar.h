@@ -192,6 +192,28 @@ PLUMB_INLINE i32x16 greater(f32x16 a, f32x16 b) {
 PLUMB_INLINE f32x16 select(i32x16 mask, f32x16 a, f32x16 b) {
   return each_lane<f32x16>([&](int i) { return mask.v[i] != 0 ? a.v[i] : b.v[i]; });
 }
+// 16 lanes folded by halves: 8, 4, 2, 1.
+template <typename T, typename Join>
+PLUMB_INLINE T fold(const T (&lanes)[kWidth], Join join) {
+  T p[kWidth];
+  std::memcpy(p, lanes, sizeof p);
+  for (int half = kWidth / 2; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) p[i] = join(p[i], p[i + half]);
+  }
+  return p[0];
+}
+PLUMB_INLINE float fold_add(f32x16 x) {
+  return fold(x.v, [](float a, float b) { return a + b; });
+}
+/// No lane may be NaN.
+PLUMB_INLINE float fold_max(f32x16 x) {
+  return fold(x.v, [](float a, float b) { return a > b ? a : b; });
+}
+PLUMB_INLINE int32_t fold_add(i32x16 x) {
+  return fold(x.v, [](int32_t a, int32_t b) {
+    return wrap(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+  });
+}
 /// Bit i: lane i of the mask.
 PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
   uint32_t out = 0;

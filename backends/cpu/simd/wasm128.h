@@ -199,6 +199,27 @@ PLUMB_INLINE uint32_t mask_bits(i32x16 mask) {
   for (int i = 0; i < kParts; ++i) out |= wasm_i32x4_bitmask(mask.v[i]) << (4 * i);
   return out;
 }
+PLUMB_INLINE float fold_add(f32x16 x) {
+  const v128_t eight[2] = {wasm_f32x4_add(x.v[0], x.v[2]), wasm_f32x4_add(x.v[1], x.v[3])};
+  const v128_t four = wasm_f32x4_add(eight[0], eight[1]);
+  const v128_t two = wasm_f32x4_add(four, wasm_i64x2_shuffle(four, four, 1, 1));
+  return wasm_f32x4_extract_lane(two, 0) + wasm_f32x4_extract_lane(two, 1);
+}
+PLUMB_INLINE float fold_max(f32x16 x) {
+  const v128_t four =
+      wasm_f32x4_pmax(wasm_f32x4_pmax(x.v[0], x.v[1]), wasm_f32x4_pmax(x.v[2], x.v[3]));
+  const v128_t two = wasm_f32x4_pmax(four, wasm_i64x2_shuffle(four, four, 1, 1));
+  const float a = wasm_f32x4_extract_lane(two, 0);
+  const float b = wasm_f32x4_extract_lane(two, 1);
+  return a > b ? a : b;
+}
+PLUMB_INLINE int32_t fold_add(i32x16 x) {
+  const v128_t four =
+      wasm_i32x4_add(wasm_i32x4_add(x.v[0], x.v[1]), wasm_i32x4_add(x.v[2], x.v[3]));
+  const v128_t two = wasm_i32x4_add(four, wasm_i64x2_shuffle(four, four, 1, 1));
+  return static_cast<int32_t>(static_cast<uint32_t>(wasm_i32x4_extract_lane(two, 0)) +
+                              static_cast<uint32_t>(wasm_i32x4_extract_lane(two, 1)));
+}
 
 // Pairs of i16
 PLUMB_INLINE i16x32 load_pairs(const void* from) {
