@@ -21,7 +21,7 @@ inline constexpr uint64_t kQuads = 64;  // bytes of four values of each lane
 inline constexpr uint64_t kTile = 4;  // activation rows that one pass over a panel serves
 inline constexpr uint64_t kQueryTile = 8;  // queries that one pass over keys or values serves
 inline constexpr uint64_t kPanels = 2;  // panels that are unpacked side by side, at most
-inline constexpr uint64_t kChunkBlocks = 16;  // blocks of a panel that are unpacked at a time
+inline constexpr uint64_t kChunkBlocks = 20;  // blocks of a panel that are unpacked at a time
 inline constexpr uint64_t kUnpackedBytes = 896;  // room for each of them
 inline constexpr uint64_t kFactorBytes =
     80;  // room for a block of one activation row, as a kernel wants it

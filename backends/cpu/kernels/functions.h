@@ -9,7 +9,7 @@ Outcome embed(const EmbedArgs& args, Range rows);
 Outcome norm(const NormArgs& args, Range rows);
 Outcome quantize(const QuantizeArgs& args, Range blocks);
 void matmul_q8(const MatmulArgs& args, Range panels);
-void matmul_q8_tiles(const MatmulArgs& args, Range panels);  // from two rows on
+void matmul_q8_tiles(const MatmulArgs& args, Range panels);  // for many rows
 void matmul_f32(const MatmulArgs& args, Range panels);
 Outcome rope(const RopeArgs& args, Range heads);
 Outcome kv_write(const KvWriteArgs& args, Range heads);

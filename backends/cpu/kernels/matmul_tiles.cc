@@ -84,10 +84,14 @@ void tile(const MatmulArgs& args, const Unpacked<F>* unpacked, const Chunk& chun
           uint64_t row) {
   const Rows<N> rows(args, row);
   f32x16 acc[P][N] = {};
-  for (int n = 0; !chunk.is_first && n < N; ++n) {
-    for (int p = 0; p < P; ++p) {
-      acc[p][n] =
-          read_panel(args, row + static_cast<uint64_t>(n), panel + static_cast<uint64_t>(p));
+  if (!chunk.is_first) {
+    PLUMB_UNROLL(8)
+    for (int n = 0; n < N; ++n) {
+      PLUMB_UNROLL(2)
+      for (int p = 0; p < P; ++p) {
+        acc[p][n] =
+            read_panel(args, row + static_cast<uint64_t>(n), panel + static_cast<uint64_t>(p));
+      }
     }
   }
   for (uint64_t b = 0; b < chunk.n; ++b) {
@@ -110,7 +114,9 @@ void tile(const MatmulArgs& args, const Unpacked<F>* unpacked, const Chunk& chun
         acc[p][n] = add_term<F>(acc[p][n], *s[p], rows.row[n][index], dot[p][n]);
     }
   }
+  PLUMB_UNROLL(8)
   for (int n = 0; n < N; ++n) {
+    PLUMB_UNROLL(2)
     for (int p = 0; p < P; ++p) {
       write_panel(args, row + static_cast<uint64_t>(n), panel + static_cast<uint64_t>(p), acc[p][n],
                   chunk.is_last);
@@ -125,8 +131,12 @@ void some_panels(const MatmulArgs& args, uint64_t panel) {
   auto* unpacked = reinterpret_cast<Unpacked<F>*>(static_cast<uint8_t*>(args.scratch));
   const uint64_t n_blocks = args.n_in / kBlock;
   const uint64_t panel_bytes = args.n_in / L.unit_values() * L.unit_bytes();
-  for (uint64_t first = 0; first < n_blocks; first += kChunkBlocks) {
-    const uint64_t n = n_blocks - first < kChunkBlocks ? n_blocks - first : kChunkBlocks;
+  // Chunks of about the same size: a short one would be all beginning and end.
+  const uint64_t most = kChunkBlocks / L.blocks * L.blocks;
+  const uint64_t n_chunks = (n_blocks + most - 1) / most;
+  const uint64_t step = (n_blocks / L.blocks + n_chunks - 1) / n_chunks * L.blocks;
+  for (uint64_t first = 0; first < n_blocks; first += step) {
+    const uint64_t n = n_blocks - first < step ? n_blocks - first : step;
     const Chunk chunk{first, n, first == 0, first + n == n_blocks};
     for (uint64_t p = 0; p < P; ++p) {
       unpack<L>(args.weight + (panel + p) * panel_bytes, first, n, unpacked + p * kChunkBlocks);
