@@ -58,22 +58,16 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
   return data;
 }
 
-/// "iIl": i32 and i64 parameters; one i32 as result.
-bool has_signature(const wasm_functype_t* type, std::string_view parameters) {
-  const wasm_valtype_vec_t* in = wasm_functype_params(type);
-  const wasm_valtype_vec_t* out = wasm_functype_results(type);
-  if (in->size != parameters.size() || out->size != 1) return false;
-  for (size_t i = 0; i < in->size; ++i) {
-    if (wasm_valtype_kind(in->data[i]) != (parameters[i] == 'i' ? WASM_I32 : WASM_I64))
-      return false;
-  }
-  return wasm_valtype_kind(out->data[0]) == WASM_I32;
-}
-
 wasmtime_val_t number(uint32_t value) {
   wasmtime_val_t wrapped{};
   wrapped.kind = WASMTIME_I32;
   wrapped.of.i32 = static_cast<int32_t>(value);
+  return wrapped;
+}
+wasmtime_val_t wide(int64_t value) {
+  wasmtime_val_t wrapped{};
+  wrapped.kind = WASMTIME_I64;
+  wrapped.of.i64 = value;
   return wrapped;
 }
 
@@ -90,16 +84,18 @@ Result<wasmtime_extern_t> Instance::find(const wasmtime_instance_t& instance, st
   return Error{PLUMB_INCOMPATIBLE, "its export " + std::string(name) + " is of another kind"};
 }
 
-Result<wasmtime_func_t> Instance::find_function(const wasmtime_instance_t& instance,
-                                                std::string_view name,
-                                                std::string_view parameters) const {
-  PLUMB_ASSIGN(const wasmtime_extern_t found, find(instance, name, WASMTIME_EXTERN_FUNC));
-  const Handle<wasm_functype_t, wasm_functype_delete> type(
-      wasmtime_func_type(context_, &found.of.func));
-  if (!has_signature(type.get(), parameters)) {
-    return Error{PLUMB_INCOMPATIBLE, "its function " + std::string(name) + " has other parameters"};
+Result<uint32_t> Instance::call_checked(const wasmtime_func_t& function,
+                                        const std::vector<wasmtime_val_t>& arguments) const {
+  wasmtime_val_t answer{};
+  wasm_trap_t* trap = nullptr;
+  if (wasmtime_error_t* error = wasmtime_func_call(context_, &function, arguments.data(),
+                                                   arguments.size(), &answer, 1, &trap)) {
+    return Error{PLUMB_INCOMPATIBLE, text_of(error)};
   }
-  return found.of.func;
+  if (trap != nullptr) return Error{PLUMB_INCOMPATIBLE, text_of(trap)};
+  if (answer.kind == WASMTIME_I32) return static_cast<uint32_t>(answer.of.i32);
+  wasmtime_val_unroot(&answer);
+  return Error{PLUMB_INCOMPATIBLE, "its result is no i32"};
 }
 
 Result<std::unique_ptr<Instance>> Instance::create(wasm_engine_t* engine,
@@ -119,18 +115,19 @@ Result<std::unique_ptr<Instance>> Instance::create(wasm_engine_t* engine,
   }
   if (trap != nullptr) return Error{PLUMB_INCOMPATIBLE, "its start function: " + text_of(trap)};
 
-  PLUMB_ASSIGN(const wasmtime_func_t layout, made->find_function(instance, "layout", ""));
-  wasmtime_val_raw_t answer{};
-  if (wasmtime_error_t* error =
-          wasmtime_func_call_unchecked(made->context_, &layout, &answer, 1, &trap)) {
-    return Error{PLUMB_INTERNAL, text_of(error)};
-  }
-  if (trap != nullptr) return Error{PLUMB_INCOMPATIBLE, "its layout function: " + text_of(trap)};
-  if (static_cast<uint32_t>(answer.i32) != kArgsLayout) {
+  PLUMB_ASSIGN(const wasmtime_extern_t layout,
+               made->find(instance, "layout", WASMTIME_EXTERN_FUNC));
+  auto seen = made->call_checked(layout.of.func, {});
+  if (!seen) return std::move(seen).error().at("its function layout");
+  if (*seen != kArgsLayout) {
     return Error{PLUMB_INCOMPATIBLE, "its kernels are of another build than this plugin"};
   }
+  PLUMB_ASSIGN(const wasmtime_extern_t call, made->find(instance, "call", WASMTIME_EXTERN_FUNC));
+  made->call_ = call.of.func;
+  // A kernel that there is not: this call only shows that later ones need no check of their types.
+  seen = made->call_checked(made->call_, {number(UINT32_MAX), number(0), wide(0), wide(0)});
+  if (!seen) return std::move(seen).error().at("its function call");
 
-  PLUMB_ASSIGN(made->call_, made->find_function(instance, "call", "iill"));
   PLUMB_ASSIGN(const wasmtime_extern_t stack,
                made->find(instance, "__stack_pointer", WASMTIME_EXTERN_GLOBAL));
   made->stack_pointer_ = stack.of.global;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "linear_memory.h"
 #include "plumb/sdk/result.h"
@@ -44,8 +46,9 @@ class Instance {
   Instance() = default;
   Result<wasmtime_extern_t> find(const wasmtime_instance_t& instance, std::string_view name,
                                  wasmtime_extern_kind_t kind) const;
-  Result<wasmtime_func_t> find_function(const wasmtime_instance_t& instance, std::string_view name,
-                                        std::string_view parameters) const;
+  /// With the types of everything checked.
+  Result<uint32_t> call_checked(const wasmtime_func_t& function,
+                                const std::vector<wasmtime_val_t>& arguments) const;
 
   Handle<wasmtime_store_t, wasmtime_store_delete> store_;
   wasmtime_context_t* context_ = nullptr;
