@@ -23,6 +23,7 @@ inline constexpr uint64_t kQueryTile = 8;  // queries that one pass over keys or
 inline constexpr uint64_t kPanels = 2;  // panels that are unpacked side by side, at most
 inline constexpr uint64_t kChunkBlocks = 20;  // blocks of a panel that are unpacked at a time
 inline constexpr uint64_t kUnpackedBytes = 896;  // room for each of them
+inline constexpr uint64_t kChunkColumns = 256;  // columns that are unpacked to f32 at a time
 inline constexpr uint64_t kFactorBytes =
     80;  // room for a block of one activation row, as a kernel wants it
 

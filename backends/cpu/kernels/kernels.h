@@ -222,7 +222,7 @@ constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, boo
     const uint64_t factors = n_in / kBlock * kFactorBytes;
     return unpacked > factors ? unpacked : factors;
   }
-  return layout.format == PLUMB_F32 ? 0 : n_in * kLanes * sizeof(float);
+  return layout.format == PLUMB_F32 ? 0 : kPanels * kChunkColumns * kLanes * sizeof(float);
 }
 
 }  // namespace plumbline::cpu
