@@ -91,6 +91,11 @@ std::string_view missing(const plumb_model_source& table) {
   return {};
 }
 
+std::string_view missing(const plumb_model_writer& table) {
+  PLUMB_REQUIRE(layout);
+  return {};
+}
+
 #undef PLUMB_REQUIRE
 
 /// oldest_bytes: what the table had in the first version; fields behind it are asked for before
@@ -109,6 +114,7 @@ constexpr Extension kExtensions[] = {
     make_extension<plumb_sampler>(PLUMB_EXT_SAMPLER),
     make_extension<plumb_output_parser>(PLUMB_EXT_OUTPUT_PARSER),
     make_extension<plumb_model_source>(PLUMB_EXT_MODEL_SOURCE),
+    make_extension<plumb_model_writer>(PLUMB_EXT_MODEL_WRITER),
 };
 
 }  // namespace
@@ -151,6 +157,10 @@ const Extension& extension_of<plumb_output_parser>() {
 template <>
 const Extension& extension_of<plumb_model_source>() {
   return kExtensions[6];
+}
+template <>
+const Extension& extension_of<plumb_model_writer>() {
+  return kExtensions[7];
 }
 
 }  // namespace plumbline

@@ -41,5 +41,7 @@ template <>
 const Extension& extension_of<plumb_output_parser>();
 template <>
 const Extension& extension_of<plumb_model_source>();
+template <>
+const Extension& extension_of<plumb_model_writer>();
 
 }  // namespace plumbline

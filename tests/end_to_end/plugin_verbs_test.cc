@@ -19,8 +19,9 @@ TEST_F(PluginVerbs, ListNamesEveryKind) {
     for (const json& extension : plugin["extensions"])
       extensions += extension.get<std::string>() + " ";
   }
-  for (const char* kind : {"plumb.kernels/1", "plumb.loader/1", "plumb.tokenizer/1",
-                           "plumb.template/1", "plumb.sampler/1", "plumb.model_source/1"}) {
+  for (const char* kind :
+       {"plumb.kernels/1", "plumb.loader/1", "plumb.tokenizer/1", "plumb.template/1",
+        "plumb.sampler/1", "plumb.model_source/1", "plumb.model_writer/1"}) {
     EXPECT_THAT(extensions, HasSubstr(kind));
   }
 }

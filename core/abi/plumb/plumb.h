@@ -6,6 +6,7 @@
 #include "plumb/ext/kernels.h"
 #include "plumb/ext/loader.h"
 #include "plumb/ext/model_source.h"
+#include "plumb/ext/model_writer.h"
 #include "plumb/ext/output_parser.h"
 #include "plumb/ext/sampler.h"
 #include "plumb/ext/template.h"

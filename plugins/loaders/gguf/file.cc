@@ -129,10 +129,11 @@ Result<File> File::parse(plumb_bytes bytes) {
   File file;
   PLUMB_ASSIGN(file.metadata_, Metadata::read(reader, n_entries));
   PLUMB_TRY(check_vocabulary(file.metadata_));
-  PLUMB_ASSIGN(const uint64_t alignment, alignment_of(file.metadata_));
+  PLUMB_ASSIGN(file.alignment_, alignment_of(file.metadata_));
+  file.before_tensors_ = to_view(bytes).substr(0, reader.at());
   PLUMB_TRY(file.read_tensors(reader, n_tensors));
   PLUMB_TRY(file.index_tensors());
-  PLUMB_TRY(file.place_tensors(bytes, reader.at(), alignment));
+  PLUMB_TRY(file.place_tensors(bytes, reader.at()));
   return file;
 }
 
@@ -151,15 +152,15 @@ Result<void> File::read_tensors(Reader& reader, uint64_t n_tensors) {
   return {};
 }
 
-Result<void> File::place_tensors(plumb_bytes bytes, uint64_t header_bytes, uint64_t alignment) {
+Result<void> File::place_tensors(plumb_bytes bytes, uint64_t header_bytes) {
   // A header has fewer bytes than a file, and an alignment is below 2^32: no overflow.
-  const uint64_t data_offset = (header_bytes + alignment - 1) / alignment * alignment;
+  const uint64_t data_offset = (header_bytes + alignment_ - 1) / alignment_ * alignment_;
   const uint64_t data_size = bytes.bytes > data_offset ? bytes.bytes - data_offset : 0;
   for (plumb_tensor& t : tensors_) {
-    if (t.file_offset % alignment != 0) {
+    if (t.file_offset % alignment_ != 0) {
       return corrupt(data_offset, tensor(to_view(t.name)) + " at data offset " +
                                       std::to_string(t.file_offset) + ", expected a multiple of " +
-                                      std::to_string(alignment));
+                                      std::to_string(alignment_));
     }
     if (t.file_offset > data_size || t.data.bytes > data_size - t.file_offset) {
       return corrupt(data_offset, tensor(to_view(t.name)) + " has " + std::to_string(t.data.bytes) +

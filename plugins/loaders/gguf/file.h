@@ -17,15 +17,21 @@ class File {
 
   const Metadata& metadata() const { return metadata_; }
   const std::vector<plumb_tensor>& tensors() const { return tensors_; }
+  /// What stands before the tensors' descriptions: magic, version, counts, metadata.
+  std::string_view before_tensors() const { return before_tensors_; }
+  static constexpr uint64_t kEntryCountAt = 16;  // in it: the number of metadata entries, a u64
+  uint64_t alignment() const { return alignment_; }
   /// Null if there is no such tensor. O(log n).
   const plumb_tensor* find_tensor(std::string_view name) const;
 
  private:
   Result<void> read_tensors(Reader& reader, uint64_t n_tensors);
-  Result<void> place_tensors(plumb_bytes bytes, uint64_t header_bytes, uint64_t alignment);
+  Result<void> place_tensors(plumb_bytes bytes, uint64_t header_bytes);
   Result<void> index_tensors();
 
   Metadata metadata_;
+  std::string_view before_tensors_;
+  uint64_t alignment_ = 0;
   std::vector<plumb_tensor> tensors_;
   std::vector<uint32_t> by_name_;  // indices into tensors_, ascending by name
 };

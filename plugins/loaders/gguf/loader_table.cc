@@ -2,30 +2,11 @@
 
 #include <memory>
 
-#include "file.h"
+#include "model.h"
 #include "translation.h"
 
 namespace plumbline::loaders::gguf {
 namespace {
-
-/// A file mapped by the host.
-class Mapping {
- public:
-  Mapping(const plumb_host& host, plumb_handle handle) : host_(host), handle_(handle) {}
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { host_.unmap_file(host_.context, handle_); }
-
-  void drop(uint64_t offset, uint64_t bytes) const {
-    if (PLUMB_HAS(&host_, plumb_host, drop_pages) && host_.drop_pages != nullptr) {
-      host_.drop_pages(host_.context, handle_, offset, bytes);
-    }
-  }
-
- private:
-  const plumb_host& host_;
-  plumb_handle handle_;
-};
 
 plumb_status PLUMB_CALL get_value(void* context, plumb_str key, plumb_value* value) {
   const Entry* entry = static_cast<const Metadata*>(context)->find(to_view(key));
@@ -37,19 +18,6 @@ plumb_status PLUMB_CALL get_value(void* context, plumb_str key, plumb_value* val
 plumb_str PLUMB_CALL key_at(void* context, uint64_t index) {
   const auto& entries = static_cast<const Metadata*>(context)->entries();
   return index < entries.size() ? to_abi(entries[index].key) : plumb_str{};
-}
-
-struct Model {
-  Model(const plumb_host& host, plumb_handle handle) : mapping(host, handle) {}
-
-  Mapping mapping;
-  File file;
-  Result<std::string> hyper_parameters = Error{};
-  plumb_metadata metadata = make_abi<plumb_metadata>();
-};
-
-Model& model_of(void* self) {
-  return *static_cast<Model*>(self);
 }
 
 plumb_status PLUMB_CALL recognise(plumb_str, plumb_bytes head, plumb_error* error) {

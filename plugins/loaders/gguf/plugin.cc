@@ -1,12 +1,15 @@
 #include "loader_table.h"
 #include "plumb/plumb.h"
 #include "plumb/sdk/entry.h"
+#include "writer_table.h"
 
 namespace {
 
 const void* PLUMB_CALL extension(plumb_str id) {
-  return plumbline::to_view(id) == PLUMB_EXT_LOADER ? &plumbline::loaders::gguf::loader_table()
-                                                    : nullptr;
+  using namespace plumbline;
+  if (to_view(id) == PLUMB_EXT_LOADER) return &loaders::gguf::loader_table();
+  if (to_view(id) == PLUMB_EXT_MODEL_WRITER) return &loaders::gguf::writer_table();
+  return nullptr;
 }
 
 }  // namespace
