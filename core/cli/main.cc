@@ -1,4 +1,5 @@
 // plumb: runs small language models from parts loaded at run time, and proves what a swap changed.
+#include <csignal>
 #include <exception>
 #include <new>
 #include <string>
@@ -8,6 +9,8 @@
 
 int main(int argc, char** argv) {
   using namespace plumbline::cli;
+  // A limit on the size of files is told of as a full disk is, and cleaned up after.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs small language models from parts loaded at run time.", "plumb");
   app.set_version_flag("--version", "plumb " PLUMB_VERSION);
   app.require_subcommand(1);

@@ -1,5 +1,4 @@
 // model list, pull, inspect; and the way from a config's source to a file.
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -121,23 +120,9 @@ int pull(const ModelOptions& options) {
   return kDone;
 }
 
-std::string format_name(plumb_format format) {
-  const FormatInfo* known = find_format(format);
-  return known == nullptr ? std::to_string(format) : std::string(known->name);
-}
-
 int inspect(const ModelOptions& options) {
   Host host = make_host(options.paths);
-  std::error_code ignored;
-  std::string path = options.name;
-  if (!std::filesystem::exists(path, ignored)) {
-    const ModelRecipe recipe = recipe_of(host, options.name);
-    const std::optional<std::string> found = store().find(recipe);
-    if (!found)
-      stop(kModelFile,
-           {PLUMB_NOT_FOUND, options.name + " is not here yet: plumb model pull " + options.name});
-    path = *found;
-  }
+  const std::string path = find_model(options.name, host);
   config::PipelineConfig config;
   config.model.loader = config::kAuto;
   const auto opened = value_or_stop(pipeline::Pipeline::open(config, host, path), kModelFile);
@@ -147,12 +132,8 @@ int inspect(const ModelOptions& options) {
   const auto hyper = file.hyper_parameters_json();
   json["hyper_parameters"] =
       hyper ? OrderedJson::parse(*hyper, nullptr, false) : OrderedJson(hyper.error().message);
-  std::vector<const model::ModelFile::Entry*> entries;
-  for (const auto& [name, entry] : file.tensors()) entries.push_back(&entry);
-  std::sort(entries.begin(), entries.end(),
-            [](const auto* a, const auto* b) { return a->index < b->index; });
   OrderedJson tensors = OrderedJson::array();
-  for (const auto* entry : entries) {
+  for (const auto* entry : file.tensors_in_order()) {
     OrderedJson dims = OrderedJson::array();
     for (uint32_t i = 0; i < entry->tensor.rank && i < 4; ++i)
       dims.push_back(entry->tensor.dims[i]);
@@ -179,6 +160,14 @@ int inspect(const ModelOptions& options) {
 }
 
 }  // namespace
+
+std::string find_model(const std::string& name, Host& host) {
+  std::error_code ignored;
+  if (std::filesystem::exists(name, ignored)) return name;
+  const ModelRecipe recipe = recipe_of(host, name);
+  if (const std::optional<std::string> path = store().find(recipe)) return *path;
+  stop(kModelFile, {PLUMB_NOT_FOUND, name + " is not here yet: plumb model pull " + name});
+}
 
 std::string resolve_model(const config::ModelSource& source, Host& host) {
   if (!source.package.empty()) {
@@ -218,6 +207,7 @@ void add_model(CLI::App& app, int& exit) {
   add("inspect", "Hyper-parameters and tensors of a model (a name, or a file)", inspect, true)
       ->footer(
           "Example:\n  plumb model inspect gemma3-270m\n  plumb model inspect model.gguf --json");
+  add_model_quantize(*verb, exit);
 }
 
 }  // namespace plumbline::cli

@@ -92,6 +92,9 @@ class Session {
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
 std::string resolve_model(const config::ModelSource& source, Host& host);
 
+/// A model's file: by its path, or one that was pulled by its name.
+std::string find_model(const std::string& name, Host& host);
+
 /// A host without a config: PLUMB_PLUGIN_PATH, the user's folder, the install folder, and
 /// --plugin-path.
 Host make_host(const std::vector<std::string>& paths);

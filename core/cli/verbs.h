@@ -13,6 +13,7 @@ void add_sample(CLI::App& app, int& exit);
 void add_bench(CLI::App& app, int& exit);
 void add_plugins(CLI::App& app, int& exit);
 void add_model(CLI::App& app, int& exit);
+void add_model_quantize(CLI::App& model, int& exit);
 void add_config(CLI::App& app, int& exit);
 
 }  // namespace plumbline::cli

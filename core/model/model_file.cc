@@ -1,8 +1,10 @@
 #include "core/model/model_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/blocks.h"
 
 namespace plumbline::model {
 
@@ -57,6 +59,47 @@ Result<HyperParameters> ModelFile::hyper_parameters() const {
 const ModelFile::Entry* ModelFile::find(std::string_view tensor_name) const {
   const auto it = tensors_.find(tensor_name);
   return it == tensors_.end() ? nullptr : &it->second;
+}
+
+std::vector<const ModelFile::Entry*> ModelFile::tensors_in_order() const {
+  std::vector<const Entry*> entries;
+  for (const auto& [name, entry] : tensors_) entries.push_back(&entry);
+  std::ranges::sort(entries, {}, &Entry::index);
+  return entries;
+}
+
+Result<ModelFile::Layout> ModelFile::layout(const plumb_model_writer& writer,
+                                            plumb_format main_format,
+                                            std::span<const plumb_format> formats) const {
+  Layout layout;
+  layout.offsets.resize(formats.size());
+  auto request = make_abi<plumb_file_layout>();
+  request.main_format = main_format;
+  request.n_tensors = formats.size();
+  request.formats = formats.data();
+  request.offsets = layout.offsets.data();
+  ErrorBuffer error;
+  plumb_status status = writer.layout(model_, &request, error);
+  if (status == PLUMB_MORE_SPACE) {
+    layout.head.resize(request.head_bytes);
+    request.head = layout.head.data();
+    request.head_capacity_bytes = layout.head.size();
+    status = writer.layout(model_, &request, error);
+  }
+  if (status != PLUMB_OK) return error.take(status).at(path_);
+  layout.file_bytes = request.file_bytes;
+  uint64_t end = layout.head.size();
+  bool fits = request.head_bytes == end;
+  for (const Entry* entry : tensors_in_order()) {
+    const auto bytes =
+        tensor_bytes(formats[entry->index], std::span(entry->tensor.dims, entry->tensor.rank));
+    const uint64_t offset = layout.offsets[entry->index];
+    fits = fits && bytes && offset >= end && *bytes <= UINT64_MAX - offset;
+    if (fits) end = offset + *bytes;
+  }
+  if (!fits || end > layout.file_bytes)
+    return Error{PLUMB_INTERNAL, path_ + ": the writer's layout has no room for the tensors"};
+  return layout;
 }
 
 }  // namespace plumbline::model

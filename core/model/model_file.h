@@ -1,12 +1,16 @@
 // model_file.h: an opened model: a loader's table and its object, as one value.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "core/model/hyper_parameters.h"
 #include "plumb/ext/loader.h"
+#include "plumb/ext/model_writer.h"
 
 namespace plumbline::model {
 
@@ -33,8 +37,22 @@ class ModelFile {
   /// Null if there is none of that name.
   const Entry* find(std::string_view tensor_name) const;
   const std::unordered_map<std::string_view, Entry>& tensors() const { return tensors_; }
+  /// As they stand in the file.
+  std::vector<const Entry*> tensors_in_order() const;
   /// The pages of this tensor will not be read again.
   void done_with(const Entry& entry) const { loader_->done_with(model_, entry.index); }
+
+  /// A file with the same tensors in other formats: its beginning, and where the tensors go, in
+  /// order.
+  struct Layout {
+    std::vector<uint8_t> head;
+    std::vector<uint64_t> offsets;
+    uint64_t file_bytes;
+  };
+  /// writer: of the plugin that opened this file. Fails as plumb_model_writer.layout does, and
+  /// INTERNAL where it answers with a file in which the tensors do not fit.
+  Result<Layout> layout(const plumb_model_writer& writer, plumb_format main_format,
+                        std::span<const plumb_format> formats) const;
 
  private:
   ModelFile(const plumb_loader& loader, void* model, std::string path)

@@ -60,9 +60,10 @@ TEST_F(ConfigVerbs, AMistakeInAnOverrideNamesTheOption) {
 }
 
 TEST_F(ConfigVerbs, EveryVerbHelpsWithAnExample) {
-  for (const char* verb : {"run", "tokenize", "render", "logits", "sample", "bench", "plugins list",
-                           "plugins inspect", "plugins doctor", "model list", "model pull",
-                           "model inspect", "config show", "config check", "config schema"}) {
+  for (const char* verb :
+       {"run", "tokenize", "render", "logits", "sample", "bench", "plugins list", "plugins inspect",
+        "plugins doctor", "model list", "model pull", "model inspect", "model quantize",
+        "config show", "config check", "config schema"}) {
     const Outcome help = shell(std::string("$PLUMB ") + verb + " --help");
     EXPECT_EQ(help.exit, 0) << verb;
     EXPECT_THAT(help.out, HasSubstr("Example")) << verb;

@@ -1,0 +1,109 @@
+#include "core/base/os/fresh_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "core/base/os/durable.h"
+
+namespace plumbline::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSuffix = ".unfinished";
+constexpr uint64_t kWriteBytesMax = uint64_t{1} << 30;  // Linux writes no more than 2 GiB at once
+
+}  // namespace
+
+Error FreshFile::failed(const char* what, int reason) const {
+  return {PLUMB_NOT_FOUND, path_ + ": " + what + ": " + std::strerror(reason)};
+}
+
+Result<FreshFile> FreshFile::create(const std::string& target, uint64_t bytes) {
+  const std::string path = target + kSuffix;
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  FreshFile file(fd, path, target);
+  if (fd < 0) return file.failed("cannot be created", errno);
+  PLUMB_TRY(file.claim());
+  PLUMB_TRY(file.reserve(bytes));
+  return file;
+}
+
+Result<void> FreshFile::claim() {
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      return Error{PLUMB_NOT_FOUND, path_ + ": another process is writing this file"};
+    return failed("cannot be locked", errno);
+  }
+  // Who had the lock may have given this very file its name in the meantime.
+  struct stat opened {
+  }, named{};
+  if (::fstat(fd_, &opened) != 0 || ::lstat(path_.c_str(), &named) != 0 ||
+      opened.st_ino != named.st_ino || opened.st_dev != named.st_dev) {
+    return Error{PLUMB_NOT_FOUND, path_ + ": another process has just written this file"};
+  }
+  if (!S_ISREG(opened.st_mode))
+    return Error{PLUMB_NOT_FOUND, path_ + ": is in the way, and no regular file"};
+  is_ours_ = true;
+  return {};
+}
+
+Result<void> FreshFile::reserve(uint64_t bytes) {
+  // What a killed process left is not zeros.
+  if (::ftruncate(fd_, 0) != 0) return failed("cannot be emptied", errno);
+  const bool fits = bytes <= static_cast<uint64_t>(std::numeric_limits<off_t>::max());
+  const int reason = !fits        ? EFBIG
+                     : bytes == 0 ? 0
+                                  : ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
+  if (reason == 0) return {};
+  std::error_code ignored;
+  const fs::space_info room = fs::space(
+      fs::path(path_).parent_path().empty() ? fs::path(".") : fs::path(path_).parent_path(),
+      ignored);
+  return Error{PLUMB_NOT_FOUND, path_ + ": no room: " + std::to_string(bytes) + " bytes needed, " +
+                                    std::to_string(room.available) +
+                                    " free: " + std::strerror(reason)};
+}
+
+FreshFile::FreshFile(FreshFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      is_ours_(std::exchange(other.is_ours_, false)),
+      path_(std::move(other.path_)),
+      target_(std::move(other.target_)) {}
+
+FreshFile::~FreshFile() {
+  // Removed before the lock is let go, so that nobody's file is removed but this one's.
+  if (is_ours_) ::unlink(path_.c_str());
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> FreshFile::write(uint64_t offset, const void* data, uint64_t bytes) const {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t n =
+        ::pwrite(fd_, from, std::min(bytes, kWriteBytesMax), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failed("cannot be written", errno);
+    from += n;
+    offset += static_cast<uint64_t>(n);
+    bytes -= static_cast<uint64_t>(n);
+  }
+  return {};
+}
+
+Result<void> FreshFile::publish() && {
+  PLUMB_TRY(publish_file(path_, target_));
+  is_ours_ = false;
+  return {};
+}
+
+}  // namespace plumbline::os

@@ -1,0 +1,43 @@
+// fresh_file.h: a large file that appears whole or not at all, written piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plumb/sdk/result.h"
+
+namespace plumbline::os {
+
+/// Grows beside its place under a name of its own, ".unfinished" at the end, and takes its place
+/// when it is published. Not published, it is removed; only a process that is killed leaves it
+/// behind, for the next one to write over. Move-only.
+class FreshFile {
+ public:
+  /// A file of zeros, with its room on the disk reserved. Fails NOT_FOUND: no such folder, no room
+  /// (bytes needed and free), another process is writing the same file.
+  static Result<FreshFile> create(const std::string& target, uint64_t bytes);
+
+  FreshFile(FreshFile&& other) noexcept;
+  FreshFile& operator=(FreshFile&&) = delete;
+  ~FreshFile();
+
+  /// Inside the size given to create. [any-thread]
+  Result<void> write(uint64_t offset, const void* data, uint64_t bytes) const;
+
+  /// Gives it its name, replacing what is there, when every byte is on the disk. Fails NOT_FOUND
+  /// (path and reason); then the target is as it was.
+  Result<void> publish() &&;
+
+ private:
+  FreshFile(int fd, std::string path, std::string target)
+      : fd_(fd), path_(std::move(path)), target_(std::move(target)) {}
+  Result<void> claim();
+  Result<void> reserve(uint64_t bytes);
+  Error failed(const char* what, int reason) const;
+
+  int fd_;
+  bool is_ours_ = false;  // locked, and so ours to write to and to remove
+  std::string path_, target_;
+};
+
+}  // namespace plumbline::os
