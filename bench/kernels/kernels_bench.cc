@@ -1,14 +1,15 @@
-// kernels_bench.cc: every weight format as matrix-vector product (a matrix larger than any cache:
+// kernels_bench.cc: every weight format as product with one row (a matrix larger than any cache:
 // GB/s of prepared weights) and as product with 512 rows (GMAC/s), with quantised and f32
-// activations, on one and two threads. "memory/read" is the bandwidth of plain loads in the same
-// run, which the matrix-vector figures are to be held against.
+// activations, on one and two threads, for every variant that this machine can run. "roofline %" is
+// the share of what the same threads do just before: read memory by plain loads, or multiply and
+// add in registers.
 //
-//   kernels_bench --benchmark_filter='avx2.*Q4_1'
+//   kernels_bench --benchmark_filter='avx2_vnni/.*Q4_1'
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
-#include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "plumb/ext/kernels.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
+#include "roofline.h"
 
 namespace plumbline::bench {
 namespace {
@@ -78,11 +80,12 @@ std::vector<uint8_t> random_weights(plumb_format format, uint64_t bytes) {
 /// One prepared matrix with its operands.
 class Product {
  public:
-  Product(const plumb_kernels& kernels, plumb_format format, plumb_format in_format, uint32_t n_out,
-          uint32_t n_rows)
+  Product(const plumb_kernels& kernels, const std::string& variant, plumb_format format,
+          plumb_format in_format, uint32_t n_out, uint32_t n_rows)
       : kernels_(kernels) {
     plumb_kernels_config config = make_abi<plumb_kernels_config>();
     config.n_workers_max = kThreadsMax;
+    config.variant = to_abi(variant);
     require(kernels_.create(nullptr, &config, &self_, error_), error_);
 
     plumb_tensor tensor = make_abi<plumb_tensor>();
@@ -177,30 +180,45 @@ Product& shared_product(const std::string& name,
   return *product;
 }
 
-void register_product(const std::string& plugin, const plumb_kernels& kernels,
-                      const FormatInfo& info, plumb_format in_format, uint32_t n_rows) {
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void register_product(const std::string& plugin, const std::string& variant,
+                      const plumb_kernels& kernels, const FormatInfo& info, plumb_format in_format,
+                      uint32_t n_rows) {
   const bool is_vector = n_rows == 1;
+  const bool is_quantised = in_format == PLUMB_ACT_Q8;
   const double bits = 8.0 * info.block_bytes / info.block_values;
   const uint32_t n_out =
       is_vector
           ? static_cast<uint32_t>(static_cast<double>(kStreamBytes) * 8 / bits / kWidth) / 16 * 16
           : 1024;
-  const std::string name = plugin + (is_vector ? "/matvec/" : "/gemm512/") +
-                           std::string(info.name) + (in_format == PLUMB_ACT_Q8 ? "/q8" : "/f32");
+  const std::string name = plugin + (variant.empty() ? "" : "/" + variant) +
+                           (is_vector ? "/matvec/" : "/gemm512/") + std::string(info.name) +
+                           (is_quantised ? "/q8" : "/f32");
   const auto body = [=, &kernels](benchmark::State& state) {
     Product& product = shared_product(name, [&] {
-      return std::make_unique<Product>(kernels, info.format, in_format, n_out, n_rows);
+      return std::make_unique<Product>(kernels, variant, info.format, in_format, n_out, n_rows);
     });
     const auto part = static_cast<uint32_t>(state.thread_index());
     const auto n_parts = static_cast<uint32_t>(state.threads());
+    const double most =
+        is_vector ? read_bytes_per_s(part, n_parts) : peak_macs_per_s(variant, is_quantised);
+    const double start = seconds_now();
     for (auto _ : state) product.run(part, n_parts);
+    const double seconds = seconds_now() - start;
     // Every thread does its share of one product.
     const double runs = static_cast<double>(state.iterations()) / n_parts;
-    state.counters["GMAC/s"] =
-        benchmark::Counter(runs * n_out * kWidth * n_rows / 1e9, benchmark::Counter::kIsRate);
+    const double macs = runs * n_out * kWidth * n_rows;
+    const double bytes = runs * static_cast<double>(product.weight_bytes());
+    state.counters["GMAC/s"] = benchmark::Counter(macs / 1e9, benchmark::Counter::kIsRate);
     if (is_vector) {
-      state.counters["GB/s"] = benchmark::Counter(
-          runs * static_cast<double>(product.weight_bytes()) / 1e9, benchmark::Counter::kIsRate);
+      state.counters["GB/s"] = benchmark::Counter(bytes / 1e9, benchmark::Counter::kIsRate);
+    }
+    if (most > 0) {
+      state.counters["roofline %"] = benchmark::Counter(
+          100 * (is_vector ? bytes : macs) / seconds / most, benchmark::Counter::kAvgThreads);
     }
   };
   benchmark::RegisterBenchmark(name.c_str(), body)
@@ -209,27 +227,28 @@ void register_product(const std::string& plugin, const plumb_kernels& kernels,
       ->Unit(benchmark::kMillisecond);
 }
 
-/// Plain loads over memory on huge pages.
 void read_bandwidth(benchmark::State& state) {
-  static uint64_t* const memory = [] {
-    void* pages =
-        mmap(nullptr, kStreamBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    madvise(pages, kStreamBytes, MADV_HUGEPAGE);
-    std::memset(pages, 1, kStreamBytes);
-    return static_cast<uint64_t*>(pages);
-  }();
-  const uint64_t n = kStreamBytes / sizeof(uint64_t) / static_cast<uint64_t>(state.threads());
-  const uint64_t* from = memory + n * static_cast<uint64_t>(state.thread_index());
+  double bytes_per_s = 0;
   for (auto _ : state) {
-    uint64_t sums[8] = {};
-    for (uint64_t i = 0; i < n; i += 8) {
-      for (uint64_t j = 0; j < 8; ++j) sums[j] += from[i + j];
-    }
-    benchmark::DoNotOptimize(sums);
+    bytes_per_s = read_bytes_per_s(static_cast<uint32_t>(state.thread_index()),
+                                   static_cast<uint32_t>(state.threads()));
   }
-  state.counters["GB/s"] = benchmark::Counter(
-      static_cast<double>(state.iterations()) * static_cast<double>(n * sizeof(uint64_t)) / 1e9,
-      benchmark::Counter::kIsRate);
+  state.counters["GB/s"] = bytes_per_s / 1e9;
+}
+
+/// The variants that this machine can run; one without a name where a library has no choice.
+std::vector<std::string> variants_of(const plumb_kernels& kernels) {
+  std::vector<std::string> names;
+  ErrorBuffer error;
+  if (PLUMB_HAS(&kernels, plumb_kernels, variant) && kernels.variant != nullptr) {
+    plumb_str name{};
+    plumb_status status = PLUMB_OK;
+    for (uint32_t i = 0; (status = kernels.variant(i, &name, error)) != PLUMB_NOT_FOUND; ++i) {
+      if (status == PLUMB_OK) names.push_back(to_string(name));
+    }
+  }
+  if (names.empty()) names.emplace_back();
+  return names;
 }
 
 void register_all(const std::filesystem::path& folder) {
@@ -248,10 +267,14 @@ void register_all(const std::filesystem::path& folder) {
     std::string id;
     const plumb_kernels* kernels = load(library, &id);
     if (kernels == nullptr) continue;
-    for (const uint32_t n_rows : {1u, kGemmRows}) {
-      for (const FormatInfo& info : kFormats) {
-        if (info.is_quantised) register_product(id, *kernels, info, PLUMB_ACT_Q8, n_rows);
-        if (info.format != PLUMB_I32) register_product(id, *kernels, info, PLUMB_F32, n_rows);
+    for (const std::string& variant : variants_of(*kernels)) {
+      for (const uint32_t n_rows : {1u, kGemmRows}) {
+        for (const FormatInfo& info : kFormats) {
+          if (info.is_quantised)
+            register_product(id, variant, *kernels, info, PLUMB_ACT_Q8, n_rows);
+          if (info.format != PLUMB_I32)
+            register_product(id, variant, *kernels, info, PLUMB_F32, n_rows);
+        }
       }
     }
   }
