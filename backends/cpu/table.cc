@@ -8,6 +8,11 @@
 #include "plumb/sdk/blocks.h"
 #include "state.h"
 
+// A library of another class than most says so.
+#ifndef PLUMB_CPU_NUMERICS
+#define PLUMB_CPU_NUMERICS "canonical-1"
+#endif
+
 namespace plumbline::cpu {
 namespace {
 
@@ -211,7 +216,7 @@ plumb_status variant(uint32_t index, plumb_str* name, plumb_error* error) {
 const plumb_kernels kKernels = {
     .struct_bytes = sizeof(plumb_kernels),
     .reserved = 0,
-    .numerics = to_abi("canonical-1"),
+    .numerics = to_abi(PLUMB_CPU_NUMERICS),
     .create = create,
     .destroy = destroy,
     .supports = supports_op,

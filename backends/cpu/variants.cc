@@ -26,7 +26,17 @@ namespace {
 template <int>
 struct Needs;
 
-enum : int { scalar, avx2, avx2_vnni, avx512, avx512_vnni, neon, neon_dotprod };
+enum : int {
+  scalar,
+  avx2,
+  avx2_vnni,
+  avx2_fast,
+  avx512,
+  avx512_vnni,
+  avx512_vnni_fast,
+  neon,
+  neon_dotprod,
+};
 
 template <>
 struct Needs<scalar> {
@@ -85,6 +95,25 @@ struct Needs<avx512_vnni> {
     if (const char* feature = Needs<avx512>::missing()) return feature;
     return __builtin_cpu_supports("avx512vnni") ? nullptr : "AVX-512 VNNI";
   }
+};
+
+// Class fast. The rank of a library of it is the lowest: speed alone is no reason to leave the
+// canonical class.
+constexpr int32_t kFastRank = -100;
+
+template <>
+struct Needs<avx2_fast> {
+  [[maybe_unused]] static constexpr int32_t kRank = kFastRank;
+  static const char* missing() {
+    if (const char* feature = Needs<avx2>::missing()) return feature;
+    return __builtin_cpu_supports("fma") ? nullptr : "FMA";
+  }
+};
+
+template <>
+struct Needs<avx512_vnni_fast> {
+  [[maybe_unused]] static constexpr int32_t kRank = kFastRank;
+  static const char* missing() { return Needs<avx512_vnni>::missing(); }
 };
 
 #elif defined(__aarch64__)

@@ -1,5 +1,5 @@
-// avx2.h: the vocabulary in AVX2 and F16C; 16 lanes are two registers. No FMA:
-// core/doc/numerics.md. scalar.h says what each word means.
+// avx2.h: the vocabulary in AVX2 and F16C; 16 lanes are two registers. No word
+// fuses a product and a sum: core/doc/numerics.md. scalar.h says what each means.
 #pragma once
 
 #include <immintrin.h>
@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#if !defined(__AVX2__) || !defined(__F16C__) || defined(__FMA__)
-#error "build with -mavx2 -mf16c and without -mfma"
+#if !defined(__AVX2__) || !defined(__F16C__)
+#error "build with -mavx2 -mf16c"
 #endif
 
 #define PLUMB_INLINE inline __attribute__((always_inline))
