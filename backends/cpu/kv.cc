@@ -109,6 +109,7 @@ plumb_status kv_create(State& state, const plumb_kv_shape* shape, plumb_handle* 
                  state.engine->name_of_memory(), shape->capacity_rows, shape->n_heads_kv,
                  shape->head_width);
   }
+  memory->prefer_small_pages();  // rows of a head lie together: a few rows would touch every page
   auto cache = std::make_unique<KvCache>();
   cache->memory = std::move(*memory);
   cache->capacity_rows = shape->capacity_rows;

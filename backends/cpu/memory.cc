@@ -56,6 +56,10 @@ std::optional<Memory> Memory::map(uint64_t bytes, int flags, int fd, uint64_t of
   return memory;
 }
 
+void Memory::prefer_small_pages() const {
+  if (mapping_ != nullptr) madvise(mapping_, mapping_bytes_, MADV_NOHUGEPAGE);  // a hint
+}
+
 std::optional<Memory> Memory::anonymous(uint64_t bytes) {
   return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }

@@ -26,6 +26,10 @@ class Memory {
   using Release = void (*)(void* owner, uint8_t* data);
   static Memory held_by(void* owner, uint8_t* data, uint64_t bytes, Release release);
 
+  /// For memory of which perhaps little will be touched: a huge page is there whole at the first
+  /// touch.
+  void prefer_small_pages() const;
+
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
 

@@ -74,6 +74,10 @@ constexpr uint64_t round_up(uint64_t n, uint64_t step) {
 // weights.cc
 plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
                            plumb_error* error);
+plumb_status prepare_begin(State& state, const plumb_tensor* tensor, uint32_t uses,
+                           plumb_slice destination, plumb_handle* weight, plumb_error* error);
+plumb_status prepare_rows(const State& state, plumb_handle weight, const plumb_tensor* tensor,
+                          uint64_t first_row, uint64_t n_rows, plumb_error* error);
 plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
                      plumb_slice destination, plumb_handle* weight, plumb_error* error);
 

@@ -144,6 +144,20 @@ plumb_status prepare_weight(void* self, const plumb_tensor* tensor, uint32_t use
   });
 }
 
+plumb_status begin_weight(void* self, const plumb_tensor* tensor, uint32_t uses,
+                          plumb_slice destination, plumb_handle* weight, plumb_error* error) {
+  return guarded(error, [&] {
+    if (weight == nullptr)
+      return fail(error, PLUMB_INVALID_ARGUMENT, "prepare_begin: nowhere to put the handle");
+    return prepare_begin(state_of(self), tensor, uses, destination, weight, error);
+  });
+}
+
+plumb_status prepare_weight_rows(void* self, plumb_handle weight, const plumb_tensor* tensor,
+                                 uint64_t first_row, uint64_t n_rows, plumb_error* error) {
+  return prepare_rows(state_of(self), weight, tensor, first_row, n_rows, error);
+}
+
 void release(void* self, plumb_handle weight) {
   state_of(self).weights.remove(weight);
 }
@@ -242,6 +256,8 @@ const plumb_kernels kKernels = {
     .submit = nullptr,
     .fence = nullptr,
     .variant = variant,
+    .prepare_begin = begin_weight,
+    .prepare_rows = prepare_weight_rows,
 };
 
 }  // namespace plumbline::cpu

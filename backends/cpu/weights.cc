@@ -1,21 +1,16 @@
-// weights.cc: from a file's blocks to the private layout of layout.h.
+// weights.cc: tensors checked and turned into weights.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <span>
 
+#include "interleave.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
 #include "state.h"
 
 namespace plumbline::cpu {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "four codes are moved as one word");
-
-constexpr uint64_t kBlocksMax = PLUMB_QK_K / kBlock;
 
 int name_bytes(const plumb_tensor& tensor) {
   return static_cast<int>(std::min<uint64_t>(tensor.name.bytes, 128));
@@ -74,189 +69,6 @@ std::optional<uint64_t> layout_bytes(const plumb_tensor& tensor, uint32_t uses) 
                : std::nullopt;
 }
 
-/// One file block taken apart: codes as the layout wants them, scales and minima of its halves or
-/// sub-blocks.
-struct Parts {
-  alignas(64) uint8_t codes[PLUMB_QK_K];
-  uint8_t first[kBlocksMax];  // of each 32 values: sc (of values 0..15), or sc | mn << 4
-  uint8_t second[kBlocksMax];  // of values 16..31, or mn
-  uint16_t d, m;
-};
-
-void take_apart(const plumb_block_q4_0& block, Parts& out) {
-  out.d = block.d;
-  for (int i = 0; i < 16; ++i) out.codes[i] = block.qs[i] & 15;
-  for (int i = 0; i < 16; ++i) out.codes[16 + i] = block.qs[i] >> 4;
-}
-
-void take_apart(const plumb_block_q4_1& block, Parts& out) {
-  out.d = block.d;
-  out.m = block.m;
-  for (int i = 0; i < 16; ++i) out.codes[i] = block.qs[i] & 15;
-  for (int i = 0; i < 16; ++i) out.codes[16 + i] = block.qs[i] >> 4;
-}
-
-void take_apart(const plumb_block_q5_0& block, Parts& out) {
-  out.d = block.d;
-  for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(detail::code_q5(block, i));
-}
-
-void take_apart(const plumb_block_q5_1& block, Parts& out) {
-  out.d = block.d;
-  out.m = block.m;
-  for (int i = 0; i < 32; ++i) out.codes[i] = static_cast<uint8_t>(detail::code_q5(block, i));
-}
-
-void take_apart(const plumb_block_q8_0& block, Parts& out) {
-  out.d = block.d;
-  std::memcpy(out.codes, block.qs, sizeof block.qs);
-}
-
-/// The two low bits of Q2_K and Q3_K: 32 bytes hold 4 x 32 values.
-void take_two_bits(const uint8_t (&qs)[64], uint8_t* codes) {
-  for (int b = 0; b < 8; ++b) {
-    for (int i = 0; i < 32; ++i) {
-      codes[32 * b + i] = static_cast<uint8_t>((qs[32 * (b / 4) + i] >> (2 * (b % 4))) & 3);
-    }
-  }
-}
-
-void take_apart(const plumb_block_q2_k& block, Parts& out) {
-  out.d = block.d;
-  out.m = block.dmin;
-  take_two_bits(block.qs, out.codes);
-  for (int b = 0; b < 8; ++b) {
-    out.first[b] = block.scales[2 * b];
-    out.second[b] = block.scales[2 * b + 1];
-  }
-}
-
-void take_apart(const plumb_block_q3_k& block, Parts& out) {
-  out.d = block.d;
-  take_two_bits(block.qs, out.codes);
-  for (int b = 0; b < 8; ++b) {
-    out.first[b] = static_cast<uint8_t>(detail::scale_q3_k(block.scales, 2 * b));
-    out.second[b] = static_cast<uint8_t>(detail::scale_q3_k(block.scales, 2 * b + 1));
-    for (int i = 0; i < 32; ++i) {
-      out.codes[32 * b + i] |= static_cast<uint8_t>(((block.hmask[i] >> b) & 1) << 2);
-    }
-  }
-}
-
-/// Scales, minima and low four bits of Q4_K and Q5_K.
-template <typename Block>
-void take_apart_k4(const Block& block, Parts& out) {
-  out.d = block.d;
-  out.m = block.dmin;
-  for (int b = 0; b < 8; ++b) {
-    const detail::ScaleMin packed = detail::scale_min_k4(block.scales, b);
-    out.first[b] = static_cast<uint8_t>(packed.scale);
-    out.second[b] = static_cast<uint8_t>(packed.min);
-    for (int i = 0; i < 32; ++i) {
-      out.codes[32 * b + i] =
-          static_cast<uint8_t>((block.qs[32 * (b / 2) + i] >> (4 * (b % 2))) & 15);
-    }
-  }
-}
-
-void take_apart(const plumb_block_q4_k& block, Parts& out) {
-  take_apart_k4(block, out);
-}
-
-void take_apart(const plumb_block_q5_k& block, Parts& out) {
-  take_apart_k4(block, out);
-  for (int b = 0; b < 8; ++b) {
-    for (int i = 0; i < 32; ++i) {
-      out.codes[32 * b + i] |= static_cast<uint8_t>(((block.qh[i] >> b) & 1) << 4);
-    }
-  }
-}
-
-void take_apart(const plumb_block_q6_k& block, Parts& out) {
-  out.d = block.d;
-  for (int b = 0; b < 8; ++b) {
-    out.first[b] = static_cast<uint8_t>(block.scales[2 * b]);
-    out.second[b] = static_cast<uint8_t>(block.scales[2 * b + 1]);
-    for (int i = 0; i < 32; ++i) {
-      const int low = (block.ql[64 * (b / 4) + 32 * (b % 2) + i] >> (4 * (b / 2 % 2))) & 15;
-      const int high = (block.qh[32 * (b / 4) + i] >> (2 * (b % 4))) & 3;
-      out.codes[32 * b + i] = static_cast<uint8_t>(low | (high << 4));
-    }
-  }
-}
-
-bool is_finite_f16(uint16_t half) {
-  return (half & 0x7c00u) != 0x7c00u;
-}
-
-/// Ors four codes into a plane of `bits` a value.
-void put(uint8_t* plane, uint32_t bits, uint64_t group, uint64_t row, uint32_t four) {
-  const uint64_t per_quads = 8 / bits;
-  uint8_t* at = plane + kQuads * (group / per_quads) + 4 * row;
-  uint32_t word;
-  std::memcpy(&word, at, sizeof word);
-  word |= four << (bits * (group % per_quads));
-  std::memcpy(at, &word, sizeof word);
-}
-
-/// Row `row` of a panel's unit, which was zero.
-void put_row(const Layout& layout, const Parts& parts, uint64_t row, uint8_t* unit) {
-  constexpr uint32_t kEach = 0x01010101u;
-  const uint32_t low_mask = kEach * ((1u << layout.low_bits) - 1);
-  const uint32_t high_mask = kEach * ((1u << layout.high_bits) - 1);
-  // The f16 scales come first: in the unit's head, or in its only block.
-  std::memcpy(unit + 2 * row, &parts.d, sizeof parts.d);
-  if (layout.scales != Scales::kOne && layout.scales != Scales::kHalves) {
-    std::memcpy(unit + 32 + 2 * row, &parts.m, sizeof parts.m);
-  }
-  for (uint64_t b = 0; b < layout.blocks; ++b) {
-    uint8_t* block = unit + layout.head_bytes() + b * layout.block_bytes();
-    if (layout.head_bytes() != 0) {
-      const bool together = layout.halves();
-      block[together ? 2 * row : row] = parts.first[b];
-      block[together ? 2 * row + 1 : kLanes + row] = parts.second[b];
-    }
-    uint8_t* low = block + layout.scale_bytes();
-    uint8_t* high = low + layout.low_bytes();
-    for (uint64_t group = 0; group < kBlock / 4; ++group) {
-      uint32_t four;
-      std::memcpy(&four, parts.codes + kBlock * b + 4 * group, sizeof four);
-      put(low, layout.low_bits, group, row, four & low_mask);
-      if (layout.high_bits != 0)
-        put(high, layout.high_bits, group, row, (four >> layout.low_bits) & high_mask);
-    }
-  }
-}
-
-/// The whole matrix. Returns the index of the first block with a scale that is not finite, or
-/// nothing.
-template <typename Block>
-std::optional<uint64_t> interleave(const Layout& layout, const plumb_tensor& tensor, uint8_t* out) {
-  const uint64_t n_rows = tensor.dims[0];
-  const uint64_t n_units = tensor.dims[1] / layout.unit_values();
-  for (uint64_t first = 0; first < n_rows; first += kLanes) {
-    const uint64_t lanes = std::min(kLanes, n_rows - first);
-    for (uint64_t u = 0; u < n_units; ++u, out += layout.unit_bytes()) {
-      std::memset(out, 0, layout.unit_bytes());
-      for (uint64_t row = 0; row < lanes; ++row) {
-        const uint64_t index = (first + row) * n_units + u;
-        Block block;
-        std::memcpy(&block, tensor.data.data + index * sizeof block, sizeof block);
-        if constexpr (requires { block.x; }) {
-          std::memcpy(out + row * sizeof block, &block, sizeof block);
-        } else {
-          Parts parts;
-          parts.m = 0;
-          take_apart(block, parts);
-          if (!is_finite_f16(parts.d) || !is_finite_f16(parts.m)) return index;
-          put_row(layout, parts, row, out);
-        }
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* bytes,
@@ -269,42 +81,79 @@ plumb_status prepare_bytes(const plumb_tensor* tensor, uint32_t uses, uint64_t* 
   return PLUMB_OK;
 }
 
-plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
-                     plumb_slice destination, plumb_handle* weight, plumb_error* error) {
+plumb_status prepare_begin(State& state, const plumb_tensor* tensor, uint32_t uses,
+                           plumb_slice destination, plumb_handle* weight, plumb_error* error) {
   uint64_t bytes = 0;
   if (const plumb_status status = prepare_bytes(tensor, uses, &bytes, error); status != PLUMB_OK)
     return status;
-  uint8_t* out = resolve(state, destination, bytes);
-  if (out == nullptr || destination.offset_bytes % sizeof(float) != 0) {
+  if (resolve(state, destination, bytes) == nullptr ||
+      destination.offset_bytes % sizeof(float) != 0) {
     return failf(error, PLUMB_INVALID_ARGUMENT,
                  "prepare: destination is not %llu aligned bytes of a buffer",
                  static_cast<unsigned long long>(bytes));
   }
-  auto prepared = std::make_unique<Weight>();
-  prepared->uses = uses;
-  prepared->place = destination;
-  prepared->bytes = bytes;
-  if (uses == PLUMB_USE_VECTOR) {
-    prepared->n_rows = 1;
-    prepared->n_columns = tensor->dims[0];
-    std::memset(out, 0, bytes);
-    dequantise_blocks(tensor->format, tensor->data.data, tensor->dims[0],
-                      reinterpret_cast<float*>(out));
-  } else {
-    prepared->layout = find_layout(tensor->format);
-    prepared->n_rows = tensor->dims[0];
-    prepared->n_columns = tensor->dims[1];
-    std::optional<uint64_t> bad;
-    visit_block_type(tensor->format, [&]<typename Block>(std::type_identity<Block>) {
-      bad = interleave<Block>(*prepared->layout, *tensor, out);
-    });
-    if (bad) {
-      return failf(error, PLUMB_CORRUPT, "tensor %.*s: block %llu has a scale that is not finite",
-                   name_bytes(*tensor), tensor->name.data, static_cast<unsigned long long>(*bad));
-    }
-  }
-  *weight = state.weights.add(std::move(prepared));
+  const bool is_vector = uses == PLUMB_USE_VECTOR;
+  auto begun = std::make_unique<Weight>();
+  begun->layout = is_vector ? nullptr : find_layout(tensor->format);
+  begun->uses = uses;
+  begun->n_rows = is_vector ? 1 : tensor->dims[0];
+  begun->n_columns = tensor->dims[is_vector ? 0 : 1];
+  begun->place = destination;
+  begun->bytes = bytes;
+  *weight = state.weights.add(std::move(begun));
   return *weight != 0 ? PLUMB_OK : fail(error, PLUMB_INTERNAL, "prepare: too many weights");
+}
+
+plumb_status prepare_rows(const State& state, plumb_handle handle, const plumb_tensor* tensor,
+                          uint64_t first_row, uint64_t n_rows, plumb_error* error) {
+  const Weight* weight = state.weights.find(handle);
+  if (weight == nullptr)
+    return fail(error, PLUMB_INVALID_ARGUMENT, "weight: not a live handle of a weight");
+  uint64_t bytes = 0;
+  if (const plumb_status status = prepare_bytes(tensor, weight->uses, &bytes, error);
+      status != PLUMB_OK)
+    return status;
+  uint8_t* out = resolve(state, weight->place, weight->bytes);
+  const bool is_vector = weight->layout == nullptr;
+  const uint64_t n_columns = tensor->dims[is_vector ? 0 : 1];
+  if (out == nullptr || bytes != weight->bytes || n_columns != weight->n_columns ||
+      (!is_vector && tensor->format != weight->layout->format)) {
+    return failf(error, PLUMB_INVALID_ARGUMENT,
+                 "tensor %.*s: not the one that the weight was begun with, or its buffer is gone",
+                 name_bytes(*tensor), tensor->name.data);
+  }
+  const uint64_t end = first_row + n_rows;
+  if (first_row > weight->n_rows || n_rows > weight->n_rows - first_row ||
+      first_row % PLUMB_PIECE_ROWS != 0 ||
+      (n_rows % PLUMB_PIECE_ROWS != 0 && end != weight->n_rows)) {
+    return failf(error, PLUMB_INVALID_ARGUMENT,
+                 "tensor %.*s: rows %llu to %llu of %llu; expected multiples of %u inside",
+                 name_bytes(*tensor), tensor->name.data, static_cast<unsigned long long>(first_row),
+                 static_cast<unsigned long long>(end),
+                 static_cast<unsigned long long>(weight->n_rows), PLUMB_PIECE_ROWS);
+  }
+  if (is_vector) {
+    std::memset(out, 0, bytes);
+    dequantise_blocks(tensor->format, tensor->data.data, n_columns, reinterpret_cast<float*>(out));
+    return PLUMB_OK;
+  }
+  const Range panels{first_row / kLanes, round_up(end, kLanes) / kLanes};
+  if (const std::optional<uint64_t> bad = interleave(*tensor, panels, out)) {
+    return failf(error, PLUMB_CORRUPT, "tensor %.*s: block %llu has a scale that is not finite",
+                 name_bytes(*tensor), tensor->name.data, static_cast<unsigned long long>(*bad));
+  }
+  return PLUMB_OK;
+}
+
+plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
+                     plumb_slice destination, plumb_handle* weight, plumb_error* error) {
+  if (const plumb_status status = prepare_begin(state, tensor, uses, destination, weight, error);
+      status != PLUMB_OK)
+    return status;
+  const uint64_t n_rows = state.weights.find(*weight)->n_rows;
+  const plumb_status status = prepare_rows(state, *weight, tensor, 0, n_rows, error);
+  if (status != PLUMB_OK) state.weights.remove(*weight);
+  return status;
 }
 
 }  // namespace plumbline::cpu

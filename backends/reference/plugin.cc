@@ -194,6 +194,8 @@ constexpr plumb_kernels kKernels = {
     .submit = nullptr,
     .fence = nullptr,
     .variant = nullptr,
+    .prepare_begin = nullptr,
+    .prepare_rows = nullptr,
 };
 
 // Never picked while anything else can run.

@@ -30,6 +30,10 @@ std::string_view missing(const plumb_kernels& table) {
   PLUMB_REQUIRE(execute);
   if (table.submit != nullptr) PLUMB_REQUIRE(fence);
   if (table.fence != nullptr) PLUMB_REQUIRE(submit);
+  if (PLUMB_HAS(&table, plumb_kernels, prepare_rows)) {
+    if (table.prepare_begin != nullptr) PLUMB_REQUIRE(prepare_rows);
+    if (table.prepare_rows != nullptr) PLUMB_REQUIRE(prepare_begin);
+  }
   return {};
 }
 
@@ -108,7 +112,7 @@ constexpr Extension make_extension(std::string_view id, uint32_t oldest_bytes = 
 
 constexpr Extension kExtensions[] = {
     make_extension<plumb_kernels>(PLUMB_EXT_KERNELS, offsetof(plumb_kernels, variant)),
-    make_extension<plumb_loader>(PLUMB_EXT_LOADER),
+    make_extension<plumb_loader>(PLUMB_EXT_LOADER, offsetof(plumb_loader, done_with_bytes)),
     make_extension<plumb_tokenizer>(PLUMB_EXT_TOKENIZER),
     make_extension<plumb_template_engine>(PLUMB_EXT_TEMPLATE),
     make_extension<plumb_sampler>(PLUMB_EXT_SAMPLER),

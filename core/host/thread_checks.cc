@@ -1,5 +1,6 @@
 #include "core/host/thread_checks.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -202,13 +203,14 @@ plumb_status PLUMB_CALL execute(void* self, const plumb_op* ops, uint32_t n_ops,
 
 void fill(Twin* twin) {
   plumb_kernels& table = twin->table;
-  // Only what this host knows: a longer table's tail would be called with the wrong self.
-  std::memcpy(static_cast<void*>(&table), twin->inner, sizeof table);
-  table.struct_bytes = sizeof table;
+  // Only what both know: a longer table's tail would be called with the wrong self.
+  const uint32_t known_bytes = std::min<uint32_t>(twin->inner->struct_bytes, sizeof table);
+  std::memcpy(static_cast<void*>(&table), twin->inner, known_bytes);
+  table.struct_bytes = known_bytes;
   using K = plumb_kernels;
   forward<&K::supports, &K::alloc, &K::free, &K::import_fd, &K::read, &K::write, &K::host_pointer,
-          &K::prepare_bytes, &K::prepare, &K::release, &K::activation_bytes, &K::submit, &K::fence>(
-      &table);
+          &K::prepare_bytes, &K::prepare, &K::release, &K::activation_bytes, &K::submit, &K::fence,
+          &K::prepare_begin, &K::prepare_rows>(&table);
   table.create = create;
   table.destroy = destroy;
   table.plan = plan;

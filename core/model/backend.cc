@@ -50,22 +50,46 @@ Result<plumb_slice> Backend::alloc(uint64_t bytes) {
   return plumb_slice{buffer, 0};
 }
 
-Result<plumb_handle> Backend::prepare(const plumb_tensor& tensor, uint32_t uses, bool* in_place) {
+Result<uint64_t> Backend::prepare_bytes(const plumb_tensor& tensor, uint32_t uses) {
   ErrorBuffer error;
   uint64_t bytes = 0;
-  plumb_status status = table_->prepare_bytes(self_, &tensor, uses, &bytes, error);
+  const plumb_status status = table_->prepare_bytes(self_, &tensor, uses, &bytes, error);
   if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
-  plumb_slice destination{};
-  if (bytes > 0) {
-    PLUMB_ASSIGN(destination, alloc(bytes));
-  }
+  return bytes;
+}
+
+Result<plumb_handle> Backend::prepare_by(Prepare function, const plumb_tensor& tensor,
+                                         uint32_t uses, plumb_slice destination) {
+  ErrorBuffer error;
   plumb_handle weight = 0;
-  status = table_->prepare(self_, &tensor, uses, destination, &weight, error);
+  const plumb_status status = function(self_, &tensor, uses, destination, &weight, error);
   if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
-  *in_place = bytes == 0;
   std::lock_guard lock(mutex_);
   weights_.push_back(weight);
   return weight;
+}
+
+Result<plumb_handle> Backend::prepare(const plumb_tensor& tensor, uint32_t uses,
+                                      plumb_slice destination) {
+  return prepare_by(table_->prepare, tensor, uses, destination);
+}
+
+bool Backend::takes_pieces() const {
+  return PLUMB_HAS(table_, plumb_kernels, prepare_rows) && table_->prepare_begin != nullptr;
+}
+
+Result<plumb_handle> Backend::prepare_begin(const plumb_tensor& tensor, uint32_t uses,
+                                            plumb_slice destination) {
+  return prepare_by(table_->prepare_begin, tensor, uses, destination);
+}
+
+Result<void> Backend::prepare_rows(plumb_handle weight, const plumb_tensor& tensor,
+                                   uint64_t first_row, uint64_t n_rows) {
+  ErrorBuffer error;
+  const plumb_status status =
+      table_->prepare_rows(self_, weight, &tensor, first_row, n_rows, error);
+  if (status != PLUMB_OK) return error.take(status).at(id_ + ": tensor " + to_string(tensor.name));
+  return {};
 }
 
 Result<plumb_handle> Backend::create_kv(const plumb_kv_shape& shape) {

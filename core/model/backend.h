@@ -33,8 +33,16 @@ class Backend {
 
   /// A whole new buffer.
   Result<plumb_slice> alloc(uint64_t bytes);
-  /// Prepares a tensor into a new buffer. *in_place: the tensor must stay mapped. [any-thread]
-  Result<plumb_handle> prepare(const plumb_tensor& tensor, uint32_t uses, bool* in_place);
+  /// Room for a prepared tensor; 0: it is used where it lies and must stay mapped.
+  Result<uint64_t> prepare_bytes(const plumb_tensor& tensor, uint32_t uses);
+  Result<plumb_handle> prepare(const plumb_tensor& tensor, uint32_t uses, plumb_slice destination);
+  /// Where the backend takes pieces: a weight whose rows are then prepared by prepare_rows.
+  /// [any-thread]
+  bool takes_pieces() const;
+  Result<plumb_handle> prepare_begin(const plumb_tensor& tensor, uint32_t uses,
+                                     plumb_slice destination);
+  Result<void> prepare_rows(plumb_handle weight, const plumb_tensor& tensor, uint64_t first_row,
+                            uint64_t n_rows);
   Result<plumb_handle> create_kv(const plumb_kv_shape& shape);
 
   Result<void> read(plumb_slice from, void* to, uint64_t bytes) const;
@@ -47,6 +55,9 @@ class Backend {
   uint64_t allocated_bytes() const { return allocated_bytes_; }
 
  private:
+  using Prepare = decltype(plumb_kernels::prepare);
+  Result<plumb_handle> prepare_by(Prepare function, const plumb_tensor& tensor, uint32_t uses,
+                                  plumb_slice destination);
   Backend(std::string id, const plumb_kernels& table, void* self)
       : id_(std::move(id)), table_(&table), self_(self) {}
 

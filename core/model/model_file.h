@@ -41,6 +41,11 @@ class ModelFile {
   std::vector<const Entry*> tensors_in_order() const;
   /// The pages of this tensor will not be read again.
   void done_with(const Entry& entry) const { loader_->done_with(model_, entry.index); }
+  /// Nor these bytes of its data.
+  void done_with(const Entry& entry, uint64_t offset, uint64_t bytes) const {
+    if (PLUMB_HAS(loader_, plumb_loader, done_with_bytes) && loader_->done_with_bytes != nullptr)
+      loader_->done_with_bytes(model_, entry.index, offset, bytes);
+  }
 
   /// A file with the same tensors in other formats: its beginning, and where the tensors go, in
   /// order.

@@ -8,6 +8,20 @@
 namespace plumbline::model {
 namespace {
 
+constexpr uint64_t kAlignment = 64;  // of weights in their buffer
+constexpr uint64_t kBytesMax = uint64_t{1} << 47;  // more than any machine has
+constexpr uint64_t kPieceBytes = uint64_t{2} << 20;  // of the file
+
+uint64_t n_rows_of(const plumb_tensor& tensor) {
+  return tensor.rank > 1 ? tensor.dims[0] : 1;
+}
+
+/// Rows of about kPieceBytes, a multiple of what pieces start at.
+uint64_t piece_rows(const plumb_tensor& tensor) {
+  const uint64_t row_bytes = std::max<uint64_t>(1, tensor.data.bytes / n_rows_of(tensor));
+  return std::max<uint64_t>(1, kPieceBytes / row_bytes / PLUMB_PIECE_ROWS) * PLUMB_PIECE_ROWS;
+}
+
 std::string dims_text(const uint64_t* dims, size_t rank) {
   std::string text = "[";
   for (size_t i = 0; i < rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(dims[i]);
@@ -31,35 +45,110 @@ Result<uint32_t> Weights::need(const std::string& tensor, Backend& backend, uint
   }
   const auto [known, is_new] =
       need_of_.try_emplace({entry, &backend}, static_cast<uint32_t>(needs_.size()));
-  if (is_new) needs_.push_back({entry, &backend, 0, 0});
+  if (is_new) needs_.push_back({entry, &backend, 0});
   needs_[known->second].uses |= use;
   return known->second;
 }
 
-Result<void> Weights::prepare(ThreadPool& pool) {
-  std::atomic<bool> failed{false};
-  std::vector<std::optional<Error>> errors(needs_.size());
-  std::vector<char> in_place(needs_.size(), 0);
-  pool.run(static_cast<uint32_t>(needs_.size()), [&](uint32_t, uint32_t i) {
-    if (failed) return;
-    Need& need = needs_[i];
-    bool kept = false;
-    auto handle = need.backend->prepare(need.entry->tensor, need.uses, &kept);
-    if (handle) {
-      need.handle = *handle;
-      in_place[i] = kept;
+std::vector<Weights::Source> Weights::sources() {
+  std::vector<Source> sources;
+  std::map<const ModelFile::Entry*, size_t> index_of;
+  for (Need& need : needs_) {
+    const auto [known, is_new] = index_of.try_emplace(need.entry, sources.size());
+    if (is_new) sources.push_back({need.entry, {}});
+    sources[known->second].needs.push_back(&need);
+  }
+  return sources;
+}
+
+// All weights of a backend lie in one buffer, in the order in which a token reads them: only big
+// pieces of memory come on huge pages.
+Result<void> Weights::find_places() {
+  std::map<Backend*, uint64_t> bytes_of;
+  for (Need& need : needs_) {
+    PLUMB_ASSIGN(need.bytes, need.backend->prepare_bytes(need.entry->tensor, need.uses));
+    uint64_t& total = bytes_of[need.backend];
+    if (need.bytes > kBytesMax - total) {
+      return Error{PLUMB_UNSUPPORTED, need.backend->id() + ": the weights need more than " +
+                                          std::to_string(kBytesMax) + " bytes"};
+    }
+    need.place.offset_bytes = total;
+    total += (need.bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  std::map<Backend*, plumb_handle> buffer_of;
+  for (const auto& [backend, bytes] : bytes_of) {
+    if (bytes == 0) continue;
+    PLUMB_ASSIGN(const plumb_slice slice, backend->alloc(bytes));
+    buffer_of[backend] = slice.buffer;
+  }
+  for (Need& need : needs_) {
+    need.place = need.bytes == 0 ? plumb_slice{}
+                                 : plumb_slice{buffer_of[need.backend], need.place.offset_bytes};
+  }
+  return {};
+}
+
+// Handles of the weights that are prepared in pieces, and the pieces of all.
+Result<std::vector<Weights::Piece>> Weights::begin(const std::vector<Source>& sources) {
+  std::vector<Piece> pieces;
+  for (const Source& source : sources) {
+    const plumb_tensor& tensor = source.entry->tensor;
+    const uint64_t n_rows = n_rows_of(tensor);
+    uint64_t step = piece_rows(tensor);
+    for (Need* need : source.needs) {
+      if (need->in_pieces()) {
+        PLUMB_ASSIGN(need->handle, need->backend->prepare_begin(tensor, need->uses, need->place));
+      } else {
+        step = n_rows;
+      }
+    }
+    for (uint64_t first = 0; first < n_rows; first += step)
+      pieces.push_back({&source, first, std::min(step, n_rows - first)});
+  }
+  return pieces;
+}
+
+Result<void> Weights::prepare_piece(const Piece& piece) const {
+  const ModelFile::Entry& entry = *piece.source->entry;
+  for (Need* need : piece.source->needs) {
+    if (need->in_pieces()) {
+      PLUMB_TRY(
+          need->backend->prepare_rows(need->handle, entry.tensor, piece.first_row, piece.n_rows));
     } else {
-      errors[i] = std::move(handle).error();
+      PLUMB_ASSIGN(need->handle, need->backend->prepare(entry.tensor, need->uses, need->place));
+    }
+  }
+  if (piece.source->is_read_on()) return {};
+  if (piece.n_rows == n_rows_of(entry.tensor)) {
+    file_->done_with(entry);
+  } else {
+    const uint64_t row_bytes = entry.tensor.data.bytes / n_rows_of(entry.tensor);
+    file_->done_with(entry, piece.first_row * row_bytes, piece.n_rows * row_bytes);
+  }
+  return {};
+}
+
+Result<void> Weights::prepare(ThreadPool& pool) {
+  PLUMB_TRY(find_places());
+  const std::vector<Source> all = sources();
+  PLUMB_ASSIGN(const std::vector<Piece> pieces, begin(all));
+  std::atomic<bool> failed{false};
+  std::vector<std::optional<Error>> errors(pieces.size());
+  pool.run(static_cast<uint32_t>(pieces.size()), [&](uint32_t, uint32_t i) {
+    if (failed) return;
+    if (auto done = prepare_piece(pieces[i]); !done) {
+      errors[i] = std::move(done).error();
       failed = true;
     }
   });
   for (auto& error : errors) {
     if (error) return std::move(*error);
   }
-  std::set<const ModelFile::Entry*> read, read_on;
-  for (size_t i = 0; i < needs_.size(); ++i) (in_place[i] ? read_on : read).insert(needs_[i].entry);
-  for (const ModelFile::Entry* entry : read) {
-    if (!read_on.contains(entry)) file_->done_with(*entry);
+  // The pages on which pieces meet, which are of neither.
+  for (const Source& source : all) {
+    const plumb_tensor& tensor = source.entry->tensor;
+    if (piece_rows(tensor) < n_rows_of(tensor) && !source.is_read_on())
+      file_->done_with(*source.entry);
   }
   return {};
 }

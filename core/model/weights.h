@@ -2,6 +2,7 @@
 // in parallel.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -28,8 +29,8 @@ class Weights {
   bool has(const std::string& tensor) const { return file_->find(tensor) != nullptr; }
   plumb_format format(uint32_t need) const { return needs_[need].entry->tensor.format; }
 
-  /// Prepares all needs on the pool's threads; then drops the source pages that no backend keeps
-  /// using.
+  /// Prepares all needs on the pool's threads, piece by piece, and drops the source pages of each
+  /// piece that no backend keeps using.
   Result<void> prepare(ThreadPool& pool);
   plumb_handle handle(uint32_t need) const { return needs_[need].handle; }
 
@@ -43,8 +44,32 @@ class Weights {
     const ModelFile::Entry* entry;
     Backend* backend;
     uint32_t uses;
-    plumb_handle handle;
+    plumb_handle handle = 0;
+    uint64_t bytes = 0;  // 0: used where it lies in the file
+    plumb_slice place{};
+
+    bool in_pieces() const { return bytes != 0 && backend->takes_pieces(); }
   };
+  /// A tensor of the file and the needs that it serves.
+  struct Source {
+    const ModelFile::Entry* entry;
+    std::vector<Need*> needs;
+
+    bool is_read_on() const {
+      return std::any_of(needs.begin(), needs.end(),
+                         [](const Need* need) { return need->bytes == 0; });
+    }
+  };
+  struct Piece {
+    const Source* source;
+    uint64_t first_row, n_rows;
+  };
+
+  std::vector<Source> sources();
+  Result<void> find_places();
+  static Result<std::vector<Piece>> begin(const std::vector<Source>& sources);
+  Result<void> prepare_piece(const Piece& piece) const;
+
   const ModelFile* file_;
   std::vector<Need> needs_;
   std::map<std::pair<const ModelFile::Entry*, const Backend*>, uint32_t> need_of_;

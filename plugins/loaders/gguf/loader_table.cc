@@ -87,6 +87,14 @@ void PLUMB_CALL done_with(void* self, uint64_t index) {
   model.mapping.drop(tensor.file_offset, tensor.data.bytes);
 }
 
+void PLUMB_CALL done_with_bytes(void* self, uint64_t index, uint64_t offset, uint64_t bytes) {
+  const Model& model = model_of(self);
+  if (index >= model.file.tensors().size()) return;
+  const plumb_tensor& tensor = model.file.tensors()[index];
+  if (offset > tensor.data.bytes || bytes > tensor.data.bytes - offset) return;
+  model.mapping.drop(tensor.file_offset + offset, bytes);
+}
+
 constexpr plumb_loader kTable = {
     .struct_bytes = sizeof(plumb_loader),
     .reserved = 0,
@@ -98,6 +106,7 @@ constexpr plumb_loader kTable = {
     .n_tensors = n_tensors,
     .tensor_at = tensor_at,
     .done_with = done_with,
+    .done_with_bytes = done_with_bytes,
 };
 
 }  // namespace

@@ -158,8 +158,17 @@ TEST(GgufStructure, TensorsAreRowMajorViews) {
   Opened::table().done_with(opened.model(), 1);
   Opened::table().done_with(opened.model(), 2);
   EXPECT_THAT(opened.host().drops(), ::testing::ElementsAre(MemoryHost::Drop{q.file_offset, 34}));
+  const auto done_with_bytes = Opened::table().done_with_bytes;
+  done_with_bytes(opened.model(), 1, 30, 4);
+  done_with_bytes(opened.model(), 1, 30, 5);  // leaves the tensor
+  done_with_bytes(opened.model(), 1, UINT64_MAX, 2);
+  done_with_bytes(opened.model(), 2, 0, 1);
+  EXPECT_THAT(opened.host().drops(),
+              ::testing::ElementsAre(MemoryHost::Drop{q.file_offset, 34},
+                                     MemoryHost::Drop{q.file_offset + 30, 4}));
   opened.host().host().drop_pages = nullptr;  // a host may not offer it
   Opened::table().done_with(opened.model(), 0);
+  done_with_bytes(opened.model(), 0, 0, 1);
 }
 
 struct Refusal {

@@ -184,6 +184,8 @@ typedef struct plumb_op_query {
 #define PLUMB_USE_EMBED 2u
 #define PLUMB_USE_VECTOR 4u /* a norm weight or bias: becomes f32 */
 
+#define PLUMB_PIECE_ROWS 64u /* pieces of a tensor start at multiples of it */
+
 #define PLUMB_ALLOC_SHARED 1u /* must be importable by another process: a memfd */
 
 typedef struct plumb_kv_shape {
@@ -282,6 +284,16 @@ typedef struct plumb_kernels {
    * the name and what this machine lacks; NOT_FOUND behind the last. All give the same results in class canonical.
    * [any-thread] */
   plumb_status(PLUMB_CALL* variant)(uint32_t index, plumb_str* name, plumb_error* error);
+
+  /* Optional (both or none): prepare in pieces, so that threads share one tensor and the host drops its source bit
+   * by bit. prepare_begin is prepare without the writing; prepare_rows then writes rows [first_row, first_row +
+   * n_rows) of the same tensor; a vector is one row. first_row and, but for the last piece, n_rows are multiples of
+   * PLUMB_PIECE_ROWS. The weight may be used when every row was written. Fail as prepare does; INVALID_ARGUMENT for
+   * rows outside the tensor or another tensor. [any-thread], several pieces at once. */
+  plumb_status(PLUMB_CALL* prepare_begin)(void* self, const plumb_tensor* tensor, uint32_t uses,
+                                          plumb_slice destination, plumb_handle* weight, plumb_error* error);
+  plumb_status(PLUMB_CALL* prepare_rows)(void* self, plumb_handle weight, const plumb_tensor* tensor,
+                                         uint64_t first_row, uint64_t n_rows, plumb_error* error);
 } plumb_kernels;
 
 #ifdef __cplusplus

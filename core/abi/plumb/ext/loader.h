@@ -66,6 +66,8 @@ typedef struct plumb_loader {
   plumb_status(PLUMB_CALL* tensor_at)(void* model, uint64_t index, plumb_tensor* tensor, plumb_error* error);
   /* A hint: the pages of this tensor will not be read again. [any-thread] */
   void(PLUMB_CALL* done_with)(void* model, uint64_t index);
+  /* Optional: the same hint for bytes [offset, offset + bytes) of the tensor's data. [any-thread] */
+  void(PLUMB_CALL* done_with_bytes)(void* model, uint64_t index, uint64_t offset, uint64_t bytes);
 } plumb_loader;
 
 #ifdef __cplusplus

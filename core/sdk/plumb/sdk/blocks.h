@@ -224,7 +224,7 @@ inline void dequantise(const plumb_block_q6_k& block, float* out) {
 /// Calls visit(std::type_identity<B>{}) with the block struct B of a format. False if the format
 /// holds no weights.
 template <typename Visit>
-bool visit_block_type(plumb_format format, Visit&& visit) {
+constexpr bool visit_block_type(plumb_format format, Visit&& visit) {
   switch (format) {
     case PLUMB_F32:
       visit(std::type_identity<block_f32>{});
@@ -268,6 +268,18 @@ bool visit_block_type(plumb_format format, Visit&& visit) {
     default:
       return false;
   }
+}
+
+/// The format whose blocks are of this type.
+template <typename Block>
+constexpr plumb_format format_of() {
+  plumb_format found = 0;
+  for (const FormatInfo& info : kFormats) {
+    visit_block_type(info.format, [&]<typename Other>(std::type_identity<Other>) {
+      if (std::is_same_v<Block, Other>) found = info.format;
+    });
+  }
+  return found;
 }
 
 /// out[0 .. n_blocks * block_values) = the values of consecutive blocks (blocks may be unaligned).
