@@ -76,6 +76,7 @@ PipelineConfig bind(const Value& tree) {
   kernels.variant = read.text("kernels.variant");
   kernels.activations =
       read.text("kernels.activations") == "f32" ? Activations::kF32 : Activations::kQ8;
+  kernels.kv = read.text("kernels.kv") == "f16" ? KvFormat::kF16 : KvFormat::kF32;
   kernels.threads = read.auto_integer("kernels.threads");
   for (const Value& item : read.at("kernels.overrides").items)
     kernels.overrides.push_back(bind_override(item));

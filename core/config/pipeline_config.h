@@ -16,7 +16,7 @@ inline constexpr const char* kAuto = "auto";
 
 enum class Mode { kLab, kShip };
 enum class Activations { kQ8, kF32 };
-enum class KvFormat { kF32 };
+enum class KvFormat { kF32, kF16 };
 enum class Special { kParse, kOff };
 enum class ContextPolicy { kTurnAware, kFull };
 

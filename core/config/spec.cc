@@ -69,7 +69,10 @@ Spec kernels() {
        choice("activations", {"q8", "f32"},
               "What quantised weights are multiplied with: q8 quantises activations to 8 bits, "
               "f32 keeps them."),
-       choice("kv", {"f32"}, "Element format of the KV cache."),
+       choice(
+           "kv", {"f32", "f16"},
+           "Element format of the KV cache: f16 halves its memory and reading, and rounds keys and "
+           "values."),
        number("threads", Type::kAutoInteger, "auto", 1, 1024,
               "Threads; auto: one for each processor, and never more than those. Never changes a "
               "result."),

@@ -1,6 +1,7 @@
 #include "core/model/backend.h"
 
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/blocks.h"
 
 namespace plumbline::model {
 
@@ -97,7 +98,7 @@ Result<plumb_handle> Backend::create_kv(const plumb_kv_shape& shape) {
   plumb_handle kv = 0;
   if (const plumb_status status = table_->kv_create(self_, &shape, &kv, error);
       status != PLUMB_OK) {
-    return error.take(status).at(id_);
+    return error.take(status).at(id_ + ": KV cache in " + std::string(format_name(shape.format)));
   }
   kvs_.push_back(kv);
   return kv;

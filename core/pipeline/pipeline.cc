@@ -129,6 +129,7 @@ Result<model::Decoder*> Pipeline::decoder() {
   }
   for (const auto& backend : backends_) options.backends.push_back(backend.get());
   options.activations = kernels.activations == config::Activations::kQ8 ? PLUMB_ACT_Q8 : PLUMB_F32;
+  options.kv_format = kernels.kv == config::KvFormat::kF16 ? PLUMB_F16 : PLUMB_F32;
   options.context_rows = config_.context.length.value_or(0);
   if (config_.context.prefill_chunk) options.chunk_rows = *config_.context.prefill_chunk;
   PLUMB_ASSIGN(decoder_, model::Decoder::create(*file_, threads(), options));

@@ -26,6 +26,7 @@ TEST_F(Config_Load, MinimalConfigHasTheDocumentedDefaults) {
   EXPECT_EQ(config.model.source.path, "");
   EXPECT_EQ(config.kernels.backend, "auto");
   EXPECT_EQ(config.kernels.activations, Activations::kQ8);
+  EXPECT_EQ(config.kernels.kv, KvFormat::kF32);
   EXPECT_EQ(config.kernels.threads, std::nullopt);
   EXPECT_THAT(config.kernels.overrides, IsEmpty());
   EXPECT_EQ(config.kernels.options_json, "{}");
@@ -55,7 +56,7 @@ model:
 kernels:
   backend: reference
   activations: f32
-  kv: f32
+  kv: f16
   threads: 3
   overrides:
     - {op: rope, layers: 3-5, backend: plumb.cpu.avx2}
@@ -85,6 +86,7 @@ plugins: {paths: [mine, /opt/theirs]}
   EXPECT_EQ(config.model.source.sha256, sha256);
   EXPECT_EQ(config.kernels.backend, "reference");
   EXPECT_EQ(config.kernels.activations, Activations::kF32);
+  EXPECT_EQ(config.kernels.kv, KvFormat::kF16);
   EXPECT_EQ(config.kernels.threads, 3u);
   ASSERT_EQ(config.kernels.overrides.size(), 3u);
   EXPECT_EQ(config.kernels.overrides[0].op, "rope");
