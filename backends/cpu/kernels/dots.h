@@ -196,9 +196,7 @@ PLUMB_INLINE void chain_dots(const Codes& codes_of, const Scaling<F>* const (&s)
     }
   }
   constexpr int kLimit = chain_length(static_cast<int>(F.bits));
-  // Longer chains save little, and GCC then keeps fewer sums in registers: with AVX-512 a Q4_0
-  // product of many rows was 25 % slower.
-  constexpr int kLength = kLimit > 4 ? 4 : kLimit;
+  constexpr int kLength = F.halves && kLimit > 4 ? 4 : kLimit;
   PLUMB_UNROLL(8)
   for (int start = 0; start < 8; start += kLength) {
     chain c[P][N];
