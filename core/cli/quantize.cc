@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
@@ -72,15 +73,18 @@ class Progress {
 };
 
 void note_losses(const model::QuantizeReport& report, plumb_format to) {
-  std::map<plumb_format, std::string> fallbacks;
+  std::map<plumb_format, std::set<std::string>> fallbacks;
   bool was_quantised = false;
   for (const model::QuantizedKind& kind : report.kinds) {
     was_quantised |= find_format(kind.from)->is_quantised && kind.from != kind.to;
-    if (kind.is_fallback) fallbacks[kind.to] += " " + kind.name;
+    if (kind.is_fallback) fallbacks[kind.to].insert(kind.name);
   }
   for (const auto& [format, names] : fallbacks) {
-    note("note: in " + std::string(format_name(format)) + ", since rows are no whole number of " +
-         std::string(format_name(to)) + "'s blocks:" + names);
+    std::string line = "note: in " + std::string(format_name(format)) +
+                       ", since rows are no whole number of " + std::string(format_name(to)) +
+                       "'s blocks:";
+    for (const std::string& name : names) line += " " + name;
+    note(line);
   }
   if (was_quantised)
     note("note: weights were quantized before; errors are relative to what they were then");

@@ -2,8 +2,8 @@
 // Oracle: the sanitizers, and MemoryHost's blocks of exactly the file's size.
 #include <random>
 
-#include "opened.h"
 #include "tests/support/golden_cases.h"
+#include "written.h"
 
 namespace plumbline::test {
 namespace {
@@ -35,6 +35,8 @@ void use(const Opened& opened) {
     sum += tensor.data.data[0] + tensor.data.data[tensor.data.bytes - 1];
   }
   EXPECT_GE(sum, 0u);
+  const Written made = layout(opened, PLUMB_F16, formats_of(opened));
+  EXPECT_NE(made.status == PLUMB_OK, made.head.empty()) << made.message;
 }
 
 std::vector<uint8_t> whole() {

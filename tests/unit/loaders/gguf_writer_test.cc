@@ -2,54 +2,15 @@
 // specification.
 #include <gmock/gmock.h>
 
-#include "opened.h"
-#include "plugins/loaders/gguf/writer_table.h"
 #include "plumb/formats.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/golden_cases.h"
+#include "written.h"
 
 namespace plumbline::test {
 namespace {
 
 using testing::HasSubstr;
-
-struct Written {
-  plumb_status status = PLUMB_INTERNAL;
-  std::string message;
-  Bytes head;
-  std::vector<uint64_t> offsets;
-  uint64_t file_bytes = 0;
-};
-
-Written layout(const Opened& opened, plumb_format main_format, std::vector<plumb_format> formats,
-               uint64_t head_capacity_bytes = 1 << 20) {
-  Written out;
-  out.head.resize(head_capacity_bytes);
-  out.offsets.resize(formats.size());
-  auto request = make_abi<plumb_file_layout>();
-  request.main_format = main_format;
-  request.n_tensors = formats.size();
-  request.formats = formats.data();
-  request.offsets = out.offsets.data();
-  request.head = out.head.data();
-  request.head_capacity_bytes = head_capacity_bytes;
-  ErrorBuffer error;
-  out.status = loaders::gguf::writer_table().layout(opened.model(), &request, error);
-  out.message = std::string(error.message());
-  out.head.resize(out.status == PLUMB_OK ? request.head_bytes : 0);
-  out.file_bytes = request.file_bytes;
-  if (out.status == PLUMB_MORE_SPACE) {
-    EXPECT_GT(request.head_bytes, head_capacity_bytes);
-  }
-  return out;
-}
-
-std::vector<plumb_format> formats_of(const Opened& opened) {
-  std::vector<plumb_format> formats;
-  for (uint64_t i = 0; i < Opened::table().n_tensors(opened.model()); ++i)
-    formats.push_back(opened.tensor(i).format);
-  return formats;
-}
 
 /// Bytes of a u32 entry as the file has it.
 Bytes u32_entry(std::string_view key, uint32_t value) {
