@@ -1,7 +1,7 @@
 // kernels_bench.cc: every weight format as product with one row (a matrix larger than any cache:
 // GB/s of prepared weights) and as product with 512 rows (GMAC/s), with quantised and f32
 // activations, on one and two threads, for every variant that this machine can run. "roofline %" is
-// the share of what the same threads do just before: read memory by plain loads, or multiply and
+// the share of what the same threads do just before: read memory with prefetching, or multiply and
 // add in registers.
 //
 //   kernels_bench --benchmark_filter='avx2_vnni/.*Q4_1'

@@ -88,6 +88,8 @@ double read_bytes_per_s(uint32_t part, uint32_t n_parts) {
   const auto start = std::chrono::steady_clock::now();
   uint64_t sums[8] = {};
   for (uint64_t i = 0; i < n; i += 8) {
+    // As the kernels do: 8 KiB ahead. Plain loads alone read a quarter less on Zen 5.
+    __builtin_prefetch(from + i + 1024);
     for (uint64_t j = 0; j < 8; ++j) sums[j] += from[i + j];
   }
   asm volatile("" : : "r"(sums) : "memory");

@@ -6,8 +6,8 @@
 
 namespace plumbline::bench {
 
-/// Bytes a second that this thread reads by plain loads, out of its part of 192 MB on huge pages.
-/// Meant to be called by n_parts threads at the same time.
+/// Bytes a second that this thread reads by loads with prefetching, out of its part of 192 MB on
+/// huge pages. Meant to be called by n_parts threads at the same time.
 double read_bytes_per_s(uint32_t part, uint32_t n_parts);
 
 /// Multiply-adds a second of this thread with registers alone: of bytes (`quantised`) or f32, by
