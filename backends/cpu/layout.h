@@ -26,6 +26,7 @@ inline constexpr uint64_t kUnpackedBytes = 896;  // room for each of them
 inline constexpr uint64_t kChunkColumns = 256;  // columns that are unpacked to f32 at a time
 inline constexpr uint64_t kFactorBytes =
     80;  // room for a block of one activation row, as a kernel wants it
+inline constexpr uint64_t kFactorRows = 8;  // such rows at a time
 
 /// Where a format's scales lie: in the head of a unit (several blocks) and in each block.
 enum class Scales : uint8_t {

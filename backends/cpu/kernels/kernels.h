@@ -219,7 +219,7 @@ constexpr uint64_t attend_scratch_bytes(uint64_t capacity) {
 constexpr uint64_t matmul_scratch_bytes(const Layout& layout, uint64_t n_in, bool quantised) {
   if (quantised) {
     const uint64_t unpacked = kPanels * kChunkBlocks * kUnpackedBytes;
-    const uint64_t factors = n_in / kBlock * kFactorBytes;
+    const uint64_t factors = kFactorRows * (n_in / kBlock) * kFactorBytes;
     return unpacked > factors ? unpacked : factors;
   }
   return layout.format == PLUMB_F32 ? 0 : kPanels * kChunkColumns * kLanes * sizeof(float);
