@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/base/sha256.h"
+#include "core/base/os/paths.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
+#include "core/hash/sha256.h"
 #include "core/host/model_store.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
@@ -23,7 +24,7 @@ struct ModelOptions {
 };
 
 ModelStore store() {
-  return ModelStore(value_or_stop(default_model_folder(), kModelFile));
+  return ModelStore(value_or_stop(os::model_folder(), kModelFile));
 }
 
 // The recipe of a name in the first catalogue that has it.

@@ -1,5 +1,17 @@
 # One function for each kind of room. A room is a target; what it may see is what it links.
 
+set(PLUMB_ROOMS ".*" CACHE STRING "Rooms to build, a regular expression on their paths, for example ^(core/base|backends)")
+
+# plumb_add_rooms(base host): those folders of this one that PLUMB_ROOMS asks for.
+function(plumb_add_rooms)
+  foreach(room ${ARGN})
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE parent)
+    if("${parent}/${room}" MATCHES "${PLUMB_ROOMS}")
+      add_subdirectory(${room})
+    endif()
+  endforeach()
+endfunction()
+
 # plumb_room(base SOURCES a.cc SEES plumb_sdk PACKAGES Threads::Threads): the target plumb_base of core/base.
 function(plumb_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;SEES;PACKAGES" ${ARGN})

@@ -10,7 +10,7 @@
 
 #include "core/base/os/durable.h"
 #include "core/base/os/file_lock.h"
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 #include "core/host/package_client.h"
 
 namespace plumbline {
@@ -212,19 +212,6 @@ Result<os::FileLock> lock(const std::string& path, const ModelRecipe& recipe,
 }
 
 }  // namespace
-
-Result<std::string> default_model_folder() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (std::string folder = variable("PLUMB_MODEL_DIR"); !folder.empty()) return folder;
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
-    return cache + "/plumbline/models";
-  if (const std::string home = variable("HOME"); !home.empty())
-    return home + "/.cache/plumbline/models";
-  return Error{PLUMB_INVALID_ARGUMENT, "no folder for models: set PLUMB_MODEL_DIR"};
-}
 
 std::string ModelStore::path_of(const ModelRecipe& recipe) const {
   return (fs::path(folder_) / recipe.name / recipe.file).string();

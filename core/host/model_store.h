@@ -1,7 +1,7 @@
 // model_store.h: the folder of models on this machine: what is there is whole and checked.
 //
 //   PLUMB_ASSIGN(const ModelRecipe recipe, find_recipe(*source.table, "smollm2-135m"));
-//   PLUMB_ASSIGN(const std::string path, ModelStore(default_model_folder()).pull(recipe, options));
+//   PLUMB_ASSIGN(const std::string path, ModelStore(os::model_folder()).pull(recipe, options));
 //
 // A model NAME lies in FOLDER/NAME: the file, FILE.verified (what was hashed, and when), and while
 // a pull works, its lock and the folder `partial`. Nothing has the model's name before its bytes
@@ -32,10 +32,6 @@ struct PullOptions {
   /// Asked as often; true ends the pull with CANCELLED.
   std::function<bool()> cancelled = {};
 };
-
-/// $PLUMB_MODEL_DIR, else plumbline/models in $XDG_CACHE_HOME or ~/.cache.
-/// Fails INVALID_ARGUMENT if none of the three is set.
-Result<std::string> default_model_folder();
 
 /// Safe against other processes with the same folder. [one-at-a-time]
 class ModelStore {

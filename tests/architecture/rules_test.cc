@@ -52,6 +52,7 @@ TEST(Architecture_Rules, SeeWhatBreaksThem) {
        "the public headers see only plumb/"},
       {"core/cli/a.cc", "#include <yaml-cpp/yaml.h>", "yaml-cpp is seen only by core/config/"},
       {"core/config/a.cc", "#include <boost/dll.hpp>", "Boost is seen only by core/host/"},
+      {"core/base/a.cc", "#include <openssl/evp.h>", "OpenSSL is seen only by core/hash/"},
       {"core/model/a.cc", "#include <CLI/CLI.hpp>", "CLI11 is seen only by core/cli/"},
       {"plugins/a/b/c.cc", "#include <spdlog/spdlog.h>", "the logger is seen only by core/"},
       {"backends/cpu/a.cc", "#include <wasmtime.h>",

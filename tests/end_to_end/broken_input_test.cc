@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 #include "tests/end_to_end/plumb_command.h"
 
 namespace plumbline::test {

@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <string>
 
-#include "core/host/model_store.h"
+#include "core/base/os/paths.h"
 
 namespace plumbline::test {
 
 /// NAME.gguf in the model folder, or what `plumb model pull NAME` left there; "" if there is none.
 inline std::string pulled_model(const std::string& name) {
   namespace fs = std::filesystem;
-  const auto folder = default_model_folder();
+  const auto folder = os::model_folder();
   if (!folder) return "";
   std::error_code none;
   const fs::path alone = fs::path(*folder) / (name + ".gguf");

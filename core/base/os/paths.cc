@@ -29,4 +29,17 @@ std::string user_data_folder() {
   return home.empty() ? "" : home + "/.local/share";
 }
 
+Result<std::string> model_folder() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (std::string folder = variable("PLUMB_MODEL_DIR"); !folder.empty()) return folder;
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+    return cache + "/plumbline/models";
+  if (const std::string home = variable("HOME"); !home.empty())
+    return home + "/.cache/plumbline/models";
+  return Error{PLUMB_INVALID_ARGUMENT, "no folder for models: set PLUMB_MODEL_DIR"};
+}
+
 }  // namespace plumbline::os

@@ -14,4 +14,8 @@ Result<std::string> executable_path();
 /// Source: XDG Base Directory Specification 0.8 (a relative path is to be ignored).
 std::string user_data_folder();
 
+/// Where models lie: $PLUMB_MODEL_DIR, else plumbline/models in $XDG_CACHE_HOME or ~/.cache.
+/// Fails INVALID_ARGUMENT if none of the three is set.
+Result<std::string> model_folder();
+
 }  // namespace plumbline::os

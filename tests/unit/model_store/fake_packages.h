@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/os/process.h"
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 #include "core/host/model_store.h"
 
 namespace plumbline {

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "core/base/os/paths.h"
 #include "tests/unit/model_store/fake_packages.h"
 
 namespace plumbline {
@@ -122,15 +123,15 @@ TEST(Store_Folder, ComesFromTheEnvironment) {
   };
   const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
   set("PLUMB_MODEL_DIR", "/a");
-  EXPECT_EQ(*default_model_folder(), "/a");
+  EXPECT_EQ(*os::model_folder(), "/a");
   set("PLUMB_MODEL_DIR", nullptr);
   set("XDG_CACHE_HOME", "/b");
-  EXPECT_EQ(*default_model_folder(), "/b/plumbline/models");
+  EXPECT_EQ(*os::model_folder(), "/b/plumbline/models");
   set("XDG_CACHE_HOME", nullptr);
   set("HOME", "/c");
-  EXPECT_EQ(*default_model_folder(), "/c/.cache/plumbline/models");
+  EXPECT_EQ(*os::model_folder(), "/c/.cache/plumbline/models");
   set("HOME", nullptr);
-  EXPECT_FALSE(default_model_folder());
+  EXPECT_FALSE(os::model_folder());
   set("HOME", home.c_str());
 }
 

@@ -1,5 +1,5 @@
 // Oracle: the examples of FIPS 180-2, appendix B, and of its test of a million letters a.
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 
 #include <gtest/gtest.h>
 

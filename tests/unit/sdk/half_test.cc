@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 #include "tests/support/golden_cases.h"
 
 namespace plumbline::test {

@@ -1,4 +1,4 @@
-#include "core/base/sha256.h"
+#include "core/hash/sha256.h"
 
 #include <openssl/evp.h>
 
