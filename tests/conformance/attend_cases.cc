@@ -92,8 +92,8 @@ std::vector<double> bound(const AttendData& data) {
 }
 
 std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, uint32_t K,
-                                      uint32_t C, uint32_t S, uint32_t mask,
-                                      plumb_format kv_format) {
+                                      uint32_t C, uint32_t S, uint32_t mask, plumb_format kv_format,
+                                      Inputs inputs) {
   auto data = std::make_shared<AttendData>();
   data->T = T, data->H = H, data->K = K, data->C = C, data->S = S;
   data->kv_format = kv_format;
@@ -105,14 +105,25 @@ std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, ui
   data->op.scale = 1.0f / std::sqrt(static_cast<float>(C));
   data->op.softcap = random() % 3 == 0 ? 5.0f : 0.0f;
   data->k = random_values(random, uint64_t{S} * K * C);
-  data->v = random_values(random, uint64_t{S} * K * C);
+  data->q = random_values(random, uint64_t{T} * H * C);
+  // A score must be finite: extreme are keys and queries far from each other and from one.
+  if (inputs != Inputs::kOrdinary) {
+    for (std::vector<float>* values : {&data->k, &data->q}) {
+      const std::vector<float> ends = values_of(Inputs::kExtremeFinite, random, values->size());
+      for (size_t i = 0; i < ends.size(); ++i) {
+        if (random() % 2 == 0) (*values)[i] = std::clamp(ends[i], -0x1p40f, 0x1p40f);
+      }
+    }
+  }
+  // A weight of zero times a value that is no number is no number either.
+  data->v =
+      values_of(kv_format == PLUMB_F16 ? without_nan(inputs) : inputs, random, uint64_t{S} * K * C);
   // What an f16 cache holds: only the reading of it is what is compared.
   if (kv_format == PLUMB_F16) {
     for (std::vector<float>* values : {&data->k, &data->v}) {
       for (float& x : *values) x = f16_to_f32(f32_to_f16(std::clamp(x, -60000.0f, 60000.0f)));
     }
   }
-  data->q = random_values(random, uint64_t{T} * H * C);
   for (uint32_t s = 0; s < S; ++s) data->key_positions.push_back(static_cast<int32_t>(s));
   for (uint32_t t = 0; t < T; ++t) data->positions.push_back(static_cast<int32_t>(S - T + t));
   if (mask == PLUMB_MASK_BITMAP) {  // a random tree: a row sees itself and some rows before it
@@ -131,7 +142,7 @@ std::shared_ptr<AttendData> make_data(Random& random, uint32_t T, uint32_t H, ui
 
 }  // namespace
 
-std::vector<OpCase> attend_cases(int depth) {
+std::vector<OpCase> attend_cases(uint32_t draw, Inputs inputs) {
   struct Shape {
     uint32_t T, H, K, C, S;
   };
@@ -140,19 +151,20 @@ std::vector<OpCase> attend_cases(int depth) {
                           {66, 2, 1, 6, 70}, {17, 4, 4, 33, 17}};
   constexpr const char* kMaskNames[] = {"causal", "window", "bitmap"};
   std::vector<OpCase> cases;
-  Random random(13);
-  for (int draw = 0; draw < 2 * depth; ++draw) {
-    const plumb_format kv_format = draw % 2 == 0 ? PLUMB_F32 : PLUMB_F16;
+  Random random(1300 + 2 * draw + (inputs == Inputs::kOrdinary ? 0 : 1));
+  for (const plumb_format kv_format : {PLUMB_F32, PLUMB_F16}) {
     for (const Shape& shape : shapes) {
       for (const uint32_t mask : {PLUMB_MASK_CAUSAL, PLUMB_MASK_WINDOW, PLUMB_MASK_BITMAP}) {
-        auto data = make_data(random, shape.T, shape.H, shape.K, shape.C, shape.S, mask, kv_format);
-        std::string name = std::string("attend ") + kMaskNames[mask] + " over " +
-                           std::string(format_name(kv_format)) + " T " + std::to_string(shape.T) +
-                           " H " + std::to_string(shape.H) + " K " + std::to_string(shape.K) +
-                           " C " + std::to_string(shape.C) + " S " + std::to_string(shape.S);
+        auto data =
+            make_data(random, shape.T, shape.H, shape.K, shape.C, shape.S, mask, kv_format, inputs);
         plumb_op_query query = query_of(PLUMB_OP_ATTEND, 0, 0, mask);
         query.head_width = shape.C;
-        cases.push_back({std::move(name), query, shape.T, mask != PLUMB_MASK_BITMAP, false,
+        cases.push_back({std::string("attend ") + kMaskNames[mask] + " over " +
+                             std::string(format_name(kv_format)),
+                         "T " + std::to_string(shape.T) + " H " + std::to_string(shape.H) + " K " +
+                             std::to_string(shape.K) + " C " + std::to_string(shape.C) + " S " +
+                             std::to_string(shape.S),
+                         query, shape.T, mask != PLUMB_MASK_BITMAP, false,
                          [data](Rig& rig, const RunPlan& plan) { return run(rig, *data, plan); },
                          [data](const std::vector<float>&) { return bound(*data); }});
       }

@@ -41,7 +41,7 @@ class Functions : public EachPlugin {
       EXPECT_LE(error, bound) << name << "(" << x[i] << ") = " << y[i] << ", true " << expected[i];
       worst = std::fmax(worst, error / bound);
     }
-    std::cout << GetParam().id << ": " << name << ", " << worst << " of the bound\n";
+    std::cout << GetParam() << ": " << name << ", " << worst << " of the bound\n";
   }
 };
 

@@ -336,19 +336,54 @@ TEST_P(Hostile, IndicesOutOfRange) {
 }
 
 TEST_P(Hostile, NumbersThatAreNone) {
-  const auto with = [&](plumb_op op, plumb_slice at, uint64_t value_at, float value,
+  rig_.run_parts(Rig::Parts::kLastFirst);
+  const auto with = [&](const plumb_op& op, plumb_slice at, uint64_t value_at, float value,
                         const char* what) {
+    SCOPED_TRACE("value " + std::to_string(value_at));
     const plumb_slice one{at.buffer, at.offset_bytes + value_at * sizeof(float)};
     const float before = rig_.values<float>(one, 1)[0];
     write(at, value_at, value);
     expect_refused(op, what, PLUMB_NUMERIC);
     write(at, value_at, before);
   };
+  plumb_op odd_argmax = argmax();  // its last values are no whole vector
+  odd_argmax.as.argmax.width = kWidth - 7;
   for (const float bad : {kNaN, -kNaN, kInfinity, -kInfinity}) {
-    for (const uint64_t at : {0, 31, 100, 191})
+    for (uint64_t at = 0; at < T * kWidth; ++at) {
       with(quantize(), x_, at, bad, "quantize of no number");
-    for (const uint64_t at : {0, 63, 150}) with(argmax(), x_, at, bad, "argmax of no number");
-    with(attend(), x_, 77, bad, "a score that is no number");
+      with(argmax(), x_, at, bad, "argmax of no number");
+      with(attend(), x_, at, bad, "a score that is no number");
+      if (at < T * (kWidth - 7)) with(odd_argmax, x_, at, bad, "argmax of no number");
+    }
+  }
+}
+
+TEST_P(Hostile, KeysThatAreNoNumbersMatterWhereTheyAreSeen) {
+  const auto attend_with = [&](float bad, uint64_t at, uint32_t row) {
+    std::vector<float> k(S * K * C, 0.5f);
+    k[at] = bad;
+    plumb_op append = make_op(PLUMB_OP_KV_APPEND, S);
+    append.as.kv_append = {rig_.kv(S + 2, K, C),
+                           rig_.input(k),
+                           rig_.input(std::vector<float>(S * K * C, 0.25f)),
+                           rig_.input(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}),
+                           0,
+                           0};
+    EXPECT_EQ(rig_.execute(append).status, PLUMB_OK);
+    plumb_op op = attend();
+    op.n_rows = 1;
+    op.as.attend.kv = append.as.kv_append.kv;
+    op.as.attend.positions = rig_.input(std::vector<int32_t>{static_cast<int32_t>(row)});
+    return op;
+  };
+  for (const float bad : {kNaN, kInfinity}) {
+    for (uint64_t at = 0; at < S * K * C; at += 37) {
+      const auto row = static_cast<uint32_t>(at / (K * C));
+      expect_refused(attend_with(bad, at, row), "a key that is seen", PLUMB_NUMERIC);
+      if (row > 0) {
+        EXPECT_EQ(rig_.execute(attend_with(bad, at, row - 1)).status, PLUMB_OK) << "value " << at;
+      }
+    }
   }
 }
 

@@ -7,12 +7,13 @@
 
 namespace plumbline::test {
 
-const std::vector<KernelsPlugin>& plugins() {
-  static const std::vector<KernelsPlugin> found = [] {
-    std::vector<KernelsPlugin> loaded = load_kernels_plugins(PLUMB_BUILD_PLUGIN_DIR);
-    for (const KernelsPlugin& plugin : loaded)
-      std::cout << "under test: " << plugin.id << ", " << plugin.numerics << "\n";
-    return loaded;
+const FoundKernels& kernels() {
+  static const FoundKernels found = [] {
+    FoundKernels all = find_kernels(PLUMB_BUILD_PLUGIN_DIR);
+    for (const KernelsPlugin& one : all.runnable)
+      std::cout << "under test: " << one << ", " << one.numerics << "\n";
+    for (const std::string& one : all.untested) std::cout << "untested: " << one << "\n";
+    return all;
   }();
   return found;
 }
@@ -26,10 +27,10 @@ const KernelsPlugin& oracle() {
   return *found;
 }
 
-int depth() {
-  constexpr int kCheckTier = 2;
+uint32_t depth() {
+  constexpr uint32_t kCheckTier = 2;
   const char* asked = std::getenv("PLUMB_CONFORMANCE_DEPTH");
-  return asked == nullptr ? kCheckTier : std::max(1, std::atoi(asked));
+  return asked == nullptr ? kCheckTier : static_cast<uint32_t>(std::max(1, std::atoi(asked)));
 }
 
 }  // namespace plumbline::test

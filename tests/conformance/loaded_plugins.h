@@ -11,23 +11,27 @@
 
 namespace plumbline::test {
 
-/// All kernels plugins of the build that can run here.
-const std::vector<KernelsPlugin>& plugins();
+/// All kernels of the build: every variant of every plugin.
+const FoundKernels& kernels();
+/// Those that can run here.
+inline const std::vector<KernelsPlugin>& plugins() {
+  return kernels().runnable;
+}
 /// plumb.reference.
 const KernelsPlugin& oracle();
 /// How many draws of each case: PLUMB_CONFORMANCE_DEPTH, or what fits in the check tier.
-int depth();
+uint32_t depth();
 
-/// A parameter of tests: one plugin.
+/// A parameter of tests: one variant of one plugin.
 class EachPlugin : public ::testing::TestWithParam<KernelsPlugin> {
  protected:
   Rig rig_{GetParam()};
 };
 
 inline std::string plugin_test_name(const ::testing::TestParamInfo<KernelsPlugin>& info) {
-  std::string name = info.param.id;
+  std::string name = info.param.name();
   for (char& c : name) {
-    if (c == '.') c = '_';  // GoogleTest takes letters, digits and underscores
+    if (c == '.' || c == '/') c = '_';  // GoogleTest takes letters, digits and underscores
   }
   return name;
 }

@@ -98,37 +98,39 @@ std::vector<double> bound(const MatmulData& data) {
 
 }  // namespace
 
-std::vector<OpCase> matmul_cases(int depth) {
+std::vector<OpCase> matmul_cases(uint32_t draw, Inputs inputs) {
   std::vector<OpCase> cases;
-  Random random(11);
+  Random random(1100 + 2 * draw + (inputs == Inputs::kOrdinary ? 0 : 1));
   const std::vector<uint32_t> n_outs = {1, 15, 16, 35, 64, 130};
-  const std::vector<uint32_t> n_tokens = {1, 4, 7, 2, 13, 5, 33, 8};
+  const std::vector<uint32_t> n_tokens = {1, 4, 7, 2, 13, 5, 33, 8, 3};
   for (const FormatInfo& format : kFormats) {
     if (format.format == PLUMB_I32) continue;
     for (const plumb_format in_format : {PLUMB_F32, PLUMB_ACT_Q8}) {
       if (in_format == PLUMB_ACT_Q8 && !format.is_quantised) continue;
       std::vector<uint32_t> n_ins = {1, 31, 33, 96, 100};
       if (format.is_quantised) n_ins = {1, 2, 3, 5};
-      for (uint32_t draw = 0; draw < n_ins.size() * static_cast<uint32_t>(depth); ++draw) {
+      for (uint32_t i = 0; i < n_ins.size(); ++i) {
+        const uint32_t turn = draw * 4 + i;
         auto data = std::make_shared<MatmulData>();
-        data->T = n_tokens[draw % n_tokens.size()];
-        data->n_in = n_ins[draw % n_ins.size()] * format.block_values;
-        data->n_out = n_outs[(draw + cases.size()) % n_outs.size()];
+        data->T = n_tokens[turn % n_tokens.size()];
+        data->n_in = n_ins[i] * format.block_values;
+        data->n_out = n_outs[(turn + cases.size()) % n_outs.size()];
         data->in_format = in_format;
         data->weight =
-            random_tensor(random, format.format, {data->n_out, data->n_in}, draw % 4 == 3);
-        if (draw % 2 == 1) data->bias = random_tensor(random, PLUMB_F32, {data->n_out});
-        data->x = random_values(random, uint64_t{data->T} * data->n_in);
-        std::string name = "matmul " + std::string(format.name) + " x " +
-                           std::string(format_name(in_format)) + " T " + std::to_string(data->T) +
-                           " in " + std::to_string(data->n_in) + " out " +
-                           std::to_string(data->n_out);
+            random_tensor(random, format.format, {data->n_out, data->n_in}, inputs, turn % 4 == 3);
+        if (turn % 2 == 1) data->bias = random_tensor(random, PLUMB_F32, {data->n_out}, inputs);
+        data->x = values_of(in_format == PLUMB_ACT_Q8 ? without_nan(inputs) : inputs, random,
+                            uint64_t{data->T} * data->n_in);
         plumb_op_query query = query_of(PLUMB_OP_MATMUL, data->n_in, data->n_out);
         query.weight_format = format.format;
         query.in_format = in_format;
-        cases.push_back({std::move(name), query, data->T, true, false,
-                         [data](Rig& rig, const RunPlan& plan) { return run(rig, *data, plan); },
-                         [data](const std::vector<float>&) { return bound(*data); }});
+        cases.push_back(
+            {"matmul " + std::string(format.name) + " x " + std::string(format_name(in_format)),
+             "T " + std::to_string(data->T) + " in " + std::to_string(data->n_in) + " out " +
+                 std::to_string(data->n_out),
+             query, data->T, true, false,
+             [data](Rig& rig, const RunPlan& plan) { return run(rig, *data, plan); },
+             [data](const std::vector<float>&) { return bound(*data); }});
       }
     }
   }

@@ -26,29 +26,40 @@ struct OpRun {
 
 /// One op on fixed inputs.
 struct OpCase {
-  std::string name;
+  std::string kind;  // the op, its variant and formats
+  std::string shape;
   plumb_op_query query;  // what supports() is asked
   uint32_t n_rows;  // T
   bool can_split;  // rows may be run in several calls
   bool can_be_in_place;
   std::function<OpRun(Rig&, const RunPlan&)> run;
   /// Per element, from the oracle's output: how far an f32 implementation may be from it. Empty:
-  /// not at all.
+  /// not at all. Not asked for extreme inputs.
   std::function<std::vector<double>(const std::vector<float>& oracle)> bound;
+
+  std::string name() const { return kind + " " + shape; }
 };
 
-/// Cases of one family: every shape in `depth` draws. Same depth, same cases.
-std::vector<OpCase> matmul_cases(int depth);
-std::vector<OpCase> attend_cases(int depth);
-std::vector<OpCase> row_cases(
-    int depth);  // embed, norms, quantize, rope, elementwise, argmax, kv_append
+/// Cases of one family: every kind of shape once in each draw. Same draw, same cases.
+std::vector<OpCase> matmul_cases(uint32_t draw, Inputs inputs);
+std::vector<OpCase> attend_cases(uint32_t draw, Inputs inputs);
+/// embed, norms, quantize, rope, elementwise functions, argmax.
+std::vector<OpCase> row_cases(uint32_t draw, Inputs inputs);
 
 struct CaseFamily {
   const char* name;
-  std::vector<OpCase> (*make)(int depth);
+  std::vector<OpCase> (*make)(uint32_t draw, Inputs inputs);
 };
 inline constexpr CaseFamily kCaseFamilies[] = {
     {"matmul", matmul_cases}, {"attend", attend_cases}, {"rows", row_cases}};
+
+/// Every case of some draws. body(const OpCase&, uint32_t draw).
+template <typename Body>
+void for_each_case(const CaseFamily& family, Inputs inputs, uint32_t n_draws, Body body) {
+  for (uint32_t draw = 0; draw < n_draws; ++draw) {
+    for (const OpCase& op_case : family.make(draw, inputs)) body(op_case, draw);
+  }
+}
 
 // ---- Bounds
 

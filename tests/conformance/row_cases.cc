@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "op_cases.h"
+#include "plumb/sdk/math.h"
 
 namespace plumbline::test {
 
@@ -38,17 +39,18 @@ InOut in_and_out(Rig& rig, const std::vector<float>& x, bool in_place) {
 
 // ---- embed: exact
 
-OpCase embed_case(Random& random, const FormatInfo& format, uint32_t width, uint32_t T) {
+OpCase embed_case(Random& random, Inputs inputs, const FormatInfo& format, uint32_t width,
+                  uint32_t T) {
   const uint32_t V = 37;
   auto tensor =
-      std::make_shared<HostTensor>(random_tensor(random, format.format, {V, width}, true));
+      std::make_shared<HostTensor>(random_tensor(random, format.format, {V, width}, inputs, true));
   std::vector<int32_t> ids = {0, static_cast<int32_t>(V - 1)};
   while (ids.size() < T) ids.push_back(static_cast<int32_t>(random() % V));
   ids.resize(T);
   plumb_op_query query = query_of(PLUMB_OP_EMBED, 0, width);
   query.weight_format = format.format;
-  return {"embed " + std::string(format.name) + " T " + std::to_string(T) + " width " +
-              std::to_string(width),
+  return {"embed " + std::string(format.name),
+          "T " + std::to_string(T) + " width " + std::to_string(width),
           query,
           T,
           true,
@@ -115,16 +117,20 @@ std::vector<double> norm_bound(const NormData& data) {
   return out;
 }
 
-OpCase norm_case(Random& random, bool is_centred, uint32_t width, uint32_t n_groups, uint32_t T) {
+OpCase norm_case(Random& random, Inputs inputs, bool is_centred, uint32_t width, uint32_t n_groups,
+                 uint32_t T) {
   auto data = std::make_shared<NormData>();
   *data = {is_centred, T,     n_groups,
-           width,      1e-6f, random_values(random, uint64_t{T} * n_groups * width),
+           width,      1e-6f, values_of(inputs, random, uint64_t{T} * n_groups * width),
            {},         {}};
   if (random() % 4 != 0)
-    data->weight = random_tensor(random, random() % 2 == 0 ? PLUMB_F32 : PLUMB_F16, {width});
-  if (is_centred && random() % 2 == 0) data->bias = random_tensor(random, PLUMB_BF16, {width});
-  return {std::string(is_centred ? "layer_norm" : "rms_norm") + " T " + std::to_string(T) +
-              " groups " + std::to_string(n_groups) + " width " + std::to_string(width),
+    data->weight =
+        random_tensor(random, random() % 2 == 0 ? PLUMB_F32 : PLUMB_F16, {width}, inputs);
+  if (is_centred && random() % 2 == 0)
+    data->bias = random_tensor(random, PLUMB_BF16, {width}, inputs);
+  return {is_centred ? "layer_norm" : "rms_norm",
+          "T " + std::to_string(T) + " groups " + std::to_string(n_groups) + " width " +
+              std::to_string(width),
           query_of(is_centred ? PLUMB_OP_LAYER_NORM : PLUMB_OP_RMS_NORM, width),
           T,
           true,
@@ -135,9 +141,11 @@ OpCase norm_case(Random& random, bool is_centred, uint32_t width, uint32_t n_gro
 
 // ---- quantize: exact, seen through a matrix that is the identity
 
-OpCase quantize_case(Random& random, uint32_t width, uint32_t T) {
-  auto x = std::make_shared<std::vector<float>>(random_values(random, uint64_t{T} * width));
-  for (uint32_t b = 0; b < T * width / PLUMB_QK; ++b) {  // some blocks at the ends of the rule
+OpCase quantize_case(Random& random, Inputs inputs, uint32_t width, uint32_t T) {
+  auto x = std::make_shared<std::vector<float>>(
+      values_of(without_nan(inputs), random, uint64_t{T} * width));
+  // Some blocks at the ends of the rule.
+  for (uint32_t b = 0; inputs == Inputs::kOrdinary && b < T * width / PLUMB_QK; ++b) {
     float* block = x->data() + b * PLUMB_QK;
     const float factors[] = {1, 0, 0x1p-101f, 0x1p-149f, 0x1p125f, 0x1p-96f, 1, 1};
     const float factor = factors[random() % 8];
@@ -155,7 +163,8 @@ OpCase quantize_case(Random& random, uint32_t width, uint32_t T) {
                   sizeof block);
     }
   }
-  return {"quantize T " + std::to_string(T) + " width " + std::to_string(width),
+  return {"quantize",
+          "T " + std::to_string(T) + " width " + std::to_string(width),
           query_of(PLUMB_OP_QUANTIZE, width),
           T,
           true,
@@ -226,23 +235,23 @@ std::vector<double> rope_bound(const RopeData& data) {
   return out;
 }
 
-OpCase rope_case(Random& random, uint32_t T, uint32_t n_heads, uint32_t head_width,
+OpCase rope_case(Random& random, Inputs inputs, uint32_t T, uint32_t n_heads, uint32_t head_width,
                  uint32_t n_rotated, uint32_t pairing) {
   auto data = std::make_shared<RopeData>();
   *data = {T,         n_heads, head_width,
-           n_rotated, pairing, random_values(random, uint64_t{T} * n_heads * head_width),
+           n_rotated, pairing, values_of(inputs, random, uint64_t{T} * n_heads * head_width),
            {},        {},      {}};
   for (uint32_t i = 0; i < RopeData::kTableRows * n_rotated / 2; ++i) {
     const double angle = 7.0 * i / n_rotated;
-    data->cosines.push_back(static_cast<float>(std::cos(angle)));
-    data->sines.push_back(static_cast<float>(std::sin(angle)));
+    data->cosines.push_back(static_cast<float>(math::cos(angle)));
+    data->sines.push_back(static_cast<float>(math::sin(angle)));
   }
   for (uint32_t t = 0; t < T; ++t)
     data->positions.push_back(static_cast<int32_t>(random() % RopeData::kTableRows));
   plumb_op_query query = query_of(PLUMB_OP_ROPE, 0, 0, pairing);
   query.head_width = head_width;
-  return {std::string("rope ") + (pairing == PLUMB_ROPE_HALF ? "half" : "interleaved") + " T " +
-              std::to_string(T) + " heads " + std::to_string(n_heads) + " width " +
+  return {std::string("rope ") + (pairing == PLUMB_ROPE_HALF ? "half" : "interleaved"),
+          "T " + std::to_string(T) + " heads " + std::to_string(n_heads) + " width " +
               std::to_string(head_width) + " rotated " + std::to_string(n_rotated),
           query,
           T,
@@ -282,53 +291,56 @@ constexpr Elementwise kElementwise[] = {
     {"softcap", PLUMB_OP_SOFTCAP, 0, false, 30.0f, 8, 0, 0x1p-140},
 };
 
-OpCase elementwise_case(Random& random, const Elementwise& function, uint32_t T, uint32_t width) {
-  std::vector<float> a = random_values(random, uint64_t{T} * width);
+OpCase elementwise_case(Random& random, Inputs inputs, const Elementwise& function, uint32_t T,
+                        uint32_t width) {
+  std::vector<float> a = values_of(inputs, random, uint64_t{T} * width);
   for (float& x : a) {  // every size from subnormal to far outside
     if (random() % 3 == 0) x = std::ldexp(x, static_cast<int>(random() % 12));
     if (random() % 16 == 0) x = std::ldexp(x, random() % 2 == 0 ? 90 : -140);
     if (random() % 16 == 0) x = 0;
   }
-  const std::vector<float> b = random_values(random, a.size());
-  return {
-      std::string(function.name) + " T " + std::to_string(T) + " width " + std::to_string(width),
-      query_of(function.kind, width, 0, function.function),
-      T,
-      true,
-      true,
-      [=](Rig& rig, const RunPlan& plan) {
-        const InOut at = in_and_out(rig, rows_of(a, width, plan), plan.in_place);
-        plumb_op op = make_op(function.kind, plan.n_rows);
-        op.as.elementwise = {
-            .a = at.in,
-            .b = function.has_b ? rig.input(rows_of(b, width, plan)) : plumb_slice{},
-            .out = at.out,
-            .width = width,
-            .function = function.function,
-            .parameter = function.parameter,
-            .reserved = 0};
-        return run_op(rig, op, plan, at.out, uint64_t{plan.n_rows} * width);
-      },
-      [=](const std::vector<float>& oracle) {
-        std::vector<double> out(oracle.size());
-        for (size_t i = 0; i < out.size(); ++i) {
-          const double factor = function.has_b ? std::fabs(b[i]) : 1.0;
-          out[i] = kRoundoff * (function.of_result * std::fabs(oracle[i]) +
-                                function.of_input * std::fabs(a[i]) * factor) +
-                   function.absolute * (1 + factor);
-        }
-        return out;
-      }};
+  const std::vector<float> b = values_of(inputs, random, a.size());
+  return {function.name,
+          "T " + std::to_string(T) + " width " + std::to_string(width),
+          query_of(function.kind, width, 0, function.function),
+          T,
+          true,
+          true,
+          [=](Rig& rig, const RunPlan& plan) {
+            const InOut at = in_and_out(rig, rows_of(a, width, plan), plan.in_place);
+            plumb_op op = make_op(function.kind, plan.n_rows);
+            op.as.elementwise = {
+                .a = at.in,
+                .b = function.has_b ? rig.input(rows_of(b, width, plan)) : plumb_slice{},
+                .out = at.out,
+                .width = width,
+                .function = function.function,
+                .parameter = function.parameter,
+                .reserved = 0};
+            return run_op(rig, op, plan, at.out, uint64_t{plan.n_rows} * width);
+          },
+          [=](const std::vector<float>& oracle) {
+            std::vector<double> out(oracle.size());
+            for (size_t i = 0; i < out.size(); ++i) {
+              const double factor = function.has_b ? std::fabs(b[i]) : 1.0;
+              out[i] = kRoundoff * (function.of_result * std::fabs(oracle[i]) +
+                                    function.of_input * std::fabs(a[i]) * factor) +
+                       function.absolute * (1 + factor);
+            }
+            return out;
+          }};
 }
 
 // ---- argmax: exact, ids as floats
 
-OpCase argmax_case(Random& random, uint32_t T, uint32_t width) {
-  std::vector<float> x = random_values(random, uint64_t{T} * width);
-  for (uint32_t t = 0; t < T; ++t) {  // a tie of the largest: the lowest index wins
+OpCase argmax_case(Random& random, Inputs inputs, uint32_t T, uint32_t width) {
+  std::vector<float> x = values_of(without_nan(inputs), random, uint64_t{T} * width);
+  // A tie of the largest: the lowest index wins.
+  for (uint32_t t = 0; inputs == Inputs::kOrdinary && t < T; ++t) {
     for (int copies = 0; copies < 3; ++copies) x[t * width + random() % width] = 9.0f;
   }
-  return {"argmax T " + std::to_string(T) + " width " + std::to_string(width),
+  return {"argmax",
+          "T " + std::to_string(T) + " width " + std::to_string(width),
           query_of(PLUMB_OP_ARGMAX, width),
           T,
           true,
@@ -350,38 +362,37 @@ OpCase argmax_case(Random& random, uint32_t T, uint32_t width) {
 
 }  // namespace
 
-std::vector<OpCase> row_cases(int depth) {
+std::vector<OpCase> row_cases(uint32_t draw, Inputs inputs) {
   std::vector<OpCase> cases;
-  Random random(17);
-  for (int draw = 0; draw < depth; ++draw) {
-    for (const FormatInfo& format : kFormats) {
-      if (format.format == PLUMB_I32) continue;
-      for (const uint32_t blocks : {1, 3}) {
-        const uint32_t width = format.is_quantised ? blocks * format.block_values : 11 * blocks;
-        cases.push_back(embed_case(random, format, width, 1 + random() % 6));
-      }
+  Random random(1700 + 2 * draw + (inputs == Inputs::kOrdinary ? 0 : 1));
+  for (const FormatInfo& format : kFormats) {
+    if (format.format == PLUMB_I32) continue;
+    for (const uint32_t blocks : {1, 3}) {
+      const uint32_t width = format.is_quantised ? blocks * format.block_values : 11 * blocks;
+      cases.push_back(embed_case(random, inputs, format, width, 1 + random() % 6));
     }
-    for (const uint32_t width : {1, 7, 16, 33, 64, 200}) {
-      for (const bool is_centred : {false, true}) {
-        cases.push_back(norm_case(random, is_centred, width, 1 + random() % 3, 1 + random() % 6));
-      }
-    }
-    for (const uint32_t width : {32, 96, 256})
-      cases.push_back(quantize_case(random, width, 1 + random() % 6));
-    for (const uint32_t pairing : {PLUMB_ROPE_HALF, PLUMB_ROPE_INTERLEAVED}) {
-      for (const auto& [width, rotated] : {std::pair{2, 2}, {6, 4}, {33, 16}, {64, 64}, {80, 34}}) {
-        cases.push_back(
-            rope_case(random, 1 + random() % 6, 1 + random() % 3, width, rotated, pairing));
-      }
-    }
-    for (const Elementwise& function : kElementwise) {
-      for (const uint32_t width : {1, 15, 16, 100}) {
-        cases.push_back(elementwise_case(random, function, 1 + random() % 6, width));
-      }
-    }
-    for (const uint32_t width : {1, 16, 50, 1000})
-      cases.push_back(argmax_case(random, 1 + random() % 6, width));
   }
+  for (const uint32_t width : {1, 7, 16, 33, 64, 200}) {
+    for (const bool is_centred : {false, true}) {
+      const uint32_t n_groups = 1 + random() % 3, T = 1 + random() % 6;
+      cases.push_back(norm_case(random, inputs, is_centred, width, n_groups, T));
+    }
+  }
+  for (const uint32_t width : {32, 96, 256})
+    cases.push_back(quantize_case(random, inputs, width, 1 + random() % 6));
+  for (const uint32_t pairing : {PLUMB_ROPE_HALF, PLUMB_ROPE_INTERLEAVED}) {
+    for (const auto& [width, rotated] : {std::pair{2, 2}, {6, 4}, {33, 16}, {64, 64}, {80, 34}}) {
+      const uint32_t T = 1 + random() % 6, n_heads = 1 + random() % 3;
+      cases.push_back(rope_case(random, inputs, T, n_heads, width, rotated, pairing));
+    }
+  }
+  for (const Elementwise& function : kElementwise) {
+    for (const uint32_t width : {1, 15, 16, 100}) {
+      cases.push_back(elementwise_case(random, inputs, function, 1 + random() % 6, width));
+    }
+  }
+  for (const uint32_t width : {1, 16, 50, 1000})
+    cases.push_back(argmax_case(random, inputs, 1 + random() % 6, width));
   return cases;
 }
 

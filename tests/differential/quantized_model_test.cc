@@ -15,9 +15,7 @@ namespace {
 constexpr const char* kModel = "smollm2-135m";
 
 model::ModelFile open(const std::string& path) {
-  const auto loader = host().find<plumb_loader>({.pin = "plumb.loaders.gguf"});
-  EXPECT_TRUE(loader) << loader.error().message;
-  auto file = model::ModelFile::open(*loader->table, loader->host, path);
+  auto file = model::ModelFile::open(gguf<plumb_loader>(PLUMB_EXT_LOADER), &small_host(), path);
   EXPECT_TRUE(file) << file.error().message;
   return *std::move(file);
 }
@@ -58,10 +56,9 @@ TEST_P(QuantizedModel, KeepsItsValuesAndItsAnswer) {
   const TemporaryFolder folder;
   const std::string out = folder.path("out.gguf");
   const model::ModelFile before = open(source);
-  const auto writer = host().find<plumb_model_writer>({.pin = "plumb.loaders.gguf"});
-  ASSERT_TRUE(writer) << writer.error().message;
+  const auto& writer = gguf<plumb_model_writer>(PLUMB_EXT_MODEL_WRITER);
   ThreadPool pool(2);
-  const auto done = model::quantize(before, *writer->table, pool, out, {.to = GetParam().format});
+  const auto done = model::quantize(before, writer, pool, out, {.to = GetParam().format});
   ASSERT_TRUE(done) << done.error().message;
 
   const model::ModelFile after = open(out);

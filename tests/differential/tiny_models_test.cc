@@ -3,6 +3,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "plumb/sdk/blocks.h"
+#include "tests/support/digest_book.h"
 #include "tests/support/model_harness.h"
 
 namespace plumbline::test {
@@ -68,31 +70,40 @@ TEST_P(TinyModels, TokenByTokenAndInChunksEqualsOnePass) {
   }
 }
 
-// The oracle of every canonical backend is the first of them, at one thread and in one pass.
+// The oracle of every canonical backend is the first of them, at one thread and in one pass; of
+// that one, digests of another build.
 TEST_P(TinyModels, CanonicalBackendsGiveEqualBits) {
   const std::vector<std::string> backends = canonical_backends();
   ASSERT_GE(backends.size(), 1u);
+  DigestBook digests;
   for (const plumb_format activations : {PLUMB_ACT_Q8, PLUMB_F32}) {
     const auto oracle = runner({.backend = backends.front(), .activations = activations});
     ASSERT_NE(oracle, nullptr);
+    std::vector<std::vector<float>> expected;
+    for (const GoldenCase& one : cases()) {
+      expected.push_back(oracle->all_logits(one.ids));
+      digests.add(one.name + ", activations " + std::string(format_name(activations)),
+                  expected.back());
+    }
     for (const std::string& backend : backends) {
       const auto two_threads =
           runner({.backend = backend, .activations = activations, .n_threads = 2});
       const auto chunks =
           runner({.backend = backend, .activations = activations, .n_threads = 3, .chunk_rows = 7});
       ASSERT_TRUE(two_threads != nullptr && chunks != nullptr);
+      size_t at = 0;
       for (const GoldenCase& one : cases()) {
-        const std::vector<float> expected = oracle->all_logits(one.ids);
-        const auto expected_last =
-            std::span(expected).last(oracle->decoder().hyper_parameters().n_vocab);
-        EXPECT_TRUE(same_bits(two_threads->all_logits(one.ids), expected))
+        const std::vector<float>& rows = expected[at++];
+        const auto last = std::span(rows).last(oracle->decoder().hyper_parameters().n_vocab);
+        EXPECT_TRUE(same_bits(two_threads->all_logits(one.ids), rows))
             << backend << " " << one.name;
-        EXPECT_TRUE(same_bits(chunks->all_logits(one.ids), expected)) << backend << " " << one.name;
-        EXPECT_TRUE(same_bits(last_logits_one_by_one(*two_threads, one.ids), expected_last))
+        EXPECT_TRUE(same_bits(chunks->all_logits(one.ids), rows)) << backend << " " << one.name;
+        EXPECT_TRUE(same_bits(last_logits_one_by_one(*two_threads, one.ids), last))
             << backend << " " << one.name;
       }
     }
   }
+  digests.settle(GetParam());
 }
 
 // An op on another backend of the same class changes no bit; the host makes and counts the copies.

@@ -1,16 +1,13 @@
 #include "kernels_harness.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <thread>
 
-#include "plumb/plugin.h"
+#include "tests/support/build_plugins.h"
 
 namespace plumbline::test {
 
@@ -23,38 +20,40 @@ void must(plumb_status status, const ErrorBuffer& error, const std::string& what
   if (status != PLUMB_OK) throw std::runtime_error(what + ": " + error.take(status).message);
 }
 
-/// What the side-car manifest says, so that no other kind of library is loaded.
-bool offers_kernels(std::filesystem::path library) {
-  std::ifstream file(library.replace_extension(".plugin.json"));
-  const std::string manifest{std::istreambuf_iterator<char>(file), {}};
-  return manifest.find(PLUMB_EXT_KERNELS) != std::string::npos;
-}
-
 }  // namespace
 
-std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder) {
-  static const plumb_host host = make_abi<plumb_host>();
-  std::vector<KernelsPlugin> found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".so" || !offers_kernels(entry.path())) continue;
-    void* library = dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) throw std::runtime_error(dlerror());
-    const auto enter = reinterpret_cast<plumb_plugin_entry_fn>(dlsym(library, PLUMB_PLUGIN_ENTRY));
-    if (enter == nullptr)
-      throw std::runtime_error(entry.path().string() + ": no " PLUMB_PLUGIN_ENTRY);
-    plumb_offer offer = make_abi<plumb_offer>();
-    offer.version_oldest = PLUMB_ABI_OLDEST;
-    offer.version_newest = PLUMB_ABI_VERSION;
-    offer.host = &host;
-    plumb_answer answer = make_abi<plumb_answer>();
-    ErrorBuffer error;
-    must(enter(&offer, &answer, error), error, entry.path().string());
+std::string KernelsPlugin::name() const {
+  return variant.empty() ? id : id + "/" + variant;
+}
+
+FoundKernels find_kernels(const std::string& folder) {
+  FoundKernels found;
+  for (const plumb_plugin* plugin : open_plugins(folder, PLUMB_EXT_KERNELS)) {
     const auto* table =
-        static_cast<const plumb_kernels*>(answer.plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
-    if (table == nullptr || answer.plugin->probe(error) != PLUMB_OK) continue;
-    found.push_back({to_string(answer.plugin->id), to_string(table->numerics), table});
+        static_cast<const plumb_kernels*>(plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
+    if (table == nullptr) continue;
+    KernelsPlugin one{to_string(plugin->id), "", to_string(table->numerics), table};
+    const auto sort_in = [&](plumb_status status, const ErrorBuffer& error) {
+      if (status == PLUMB_OK) {
+        found.runnable.push_back(one);
+      } else {
+        found.untested.push_back(one.name() + ": " + std::string(error.message()));
+      }
+    };
+    if (!PLUMB_HAS(table, plumb_kernels, variant) || table->variant == nullptr) {
+      ErrorBuffer error;
+      sort_in(plugin->probe(error), error);
+      continue;
+    }
+    for (uint32_t i = 0;; ++i) {
+      ErrorBuffer error;
+      plumb_str variant{};
+      const plumb_status status = table->variant(i, &variant, error);
+      if (status == PLUMB_NOT_FOUND) break;
+      one.variant = to_string(variant);
+      sort_in(status, error);
+    }
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return found;
 }
 
@@ -78,13 +77,13 @@ Rig::Rig(const KernelsPlugin& plugin) : plugin_(plugin) {
   plumb_kernels_config config = make_abi<plumb_kernels_config>();
   config.n_workers_max = kWorkers;
   config.options_json = to_abi("{}");
-  static const plumb_host host = make_abi<plumb_host>();
+  config.variant = to_abi(plugin_.variant);
   ErrorBuffer error;
-  must(table().create(&host, &config, &self_, error), error, plugin_.id + ": create");
+  must(table().create(&small_host(), &config, &self_, error), error, plugin_.name() + ": create");
   for (uint32_t i = 0; i < kWorkers; ++i) {
     workers_.push_back(0);
     must(table().worker_create(self_, i, &workers_.back(), error), error,
-         plugin_.id + ": worker_create");
+         plugin_.name() + ": worker_create");
   }
 }
 
@@ -107,7 +106,7 @@ plumb_slice Rig::room(uint64_t bytes) {
   Room room{0, bytes, {}};
   ErrorBuffer error;
   const uint64_t all_bytes = bytes + 2 * kGuardBytes;
-  must(table().alloc(self_, all_bytes, 0, &room.buffer, error), error, plugin_.id + ": alloc");
+  must(table().alloc(self_, all_bytes, 0, &room.buffer, error), error, plugin_.name() + ": alloc");
   const plumb_handle buffer = room.buffer;
   rooms_.push_back(std::move(room));
   write({buffer, 0}, std::vector<uint8_t>(all_bytes, kGuardByte).data(), all_bytes);
@@ -116,12 +115,12 @@ plumb_slice Rig::room(uint64_t bytes) {
 
 void Rig::write(plumb_slice slice, const void* from, uint64_t bytes) {
   ErrorBuffer error;
-  must(table().write(self_, slice, from, bytes, error), error, plugin_.id + ": write");
+  must(table().write(self_, slice, from, bytes, error), error, plugin_.name() + ": write");
 }
 
 void Rig::read(plumb_slice slice, void* to, uint64_t bytes) const {
   ErrorBuffer error;
-  must(table().read(self_, slice, to, bytes, error), error, plugin_.id + ": read");
+  must(table().read(self_, slice, to, bytes, error), error, plugin_.name() + ": read");
 }
 
 plumb_slice Rig::quantised(plumb_slice in, uint32_t n_rows, uint32_t width) {
@@ -130,7 +129,7 @@ plumb_slice Rig::quantised(plumb_slice in, uint32_t n_rows, uint32_t width) {
   op.as.quantize = {.in = in, .out = out, .width = width, .reserved = 0};
   const Outcome outcome = execute(op);
   if (outcome.status != PLUMB_OK)
-    throw std::runtime_error(plugin_.id + ": quantize: " + outcome.message);
+    throw std::runtime_error(plugin_.name() + ": quantize: " + outcome.message);
   return out;
 }
 
@@ -152,7 +151,7 @@ plumb_handle Rig::weight(const HostTensor& tensor, uint32_t uses) {
   plumb_handle weight = 0;
   const Outcome outcome = try_weight(tensor, uses, &weight);
   if (outcome.status != PLUMB_OK)
-    throw std::runtime_error(plugin_.id + ": prepare: " + outcome.message);
+    throw std::runtime_error(plugin_.name() + ": prepare: " + outcome.message);
   return weight;
 }
 
@@ -165,7 +164,7 @@ plumb_handle Rig::kv(uint32_t capacity_rows, uint32_t n_heads, uint32_t head_wid
   shape.head_width = head_width;
   plumb_handle cache = 0;
   ErrorBuffer error;
-  must(table().kv_create(self_, &shape, &cache, error), error, plugin_.id + ": kv_create");
+  must(table().kv_create(self_, &shape, &cache, error), error, plugin_.name() + ": kv_create");
   caches_.push_back(cache);
   return cache;
 }
@@ -191,7 +190,13 @@ Outcome Rig::execute(const plumb_op& op, uint32_t n_parts) {
     outcomes[0] = {planned, error.op_id(), std::string(error.message())};
   } else {
     std::vector<std::thread> others;
-    for (uint32_t part = 1; part < n_parts; ++part) others.emplace_back(run_part, part);
+    for (uint32_t part = n_parts - 1; part > 0; --part) {
+      if (parts_ == Parts::kTogether) {
+        others.emplace_back(run_part, part);
+      } else {
+        run_part(part);
+      }
+    }
     run_part(0);
     for (std::thread& other : others) other.join();
   }
@@ -206,14 +211,14 @@ void Rig::check_rooms() const {
   for (const Room& room : rooms_) {
     if (!room.contents.empty() &&
         values<uint8_t>({room.buffer, kGuardBytes}, room.bytes) != room.contents) {
-      ADD_FAILURE() << plugin_.id << ": changed an input of " << room.bytes << " bytes";
+      ADD_FAILURE() << plugin_.name() << ": changed an input of " << room.bytes << " bytes";
     }
     for (const uint64_t at : {uint64_t{0}, kGuardBytes + room.bytes}) {
       const auto zone = values<uint8_t>({room.buffer, at}, kGuardBytes);
       const auto broken =
           std::find_if(zone.begin(), zone.end(), [](uint8_t byte) { return byte != kGuardByte; });
       if (broken == zone.end()) continue;
-      ADD_FAILURE() << plugin_.id << ": wrote at byte "
+      ADD_FAILURE() << plugin_.name() << ": wrote at byte "
                     << static_cast<int64_t>(at) + (broken - zone.begin()) -
                            static_cast<int64_t>(kGuardBytes)
                     << " of a slice of " << room.bytes;

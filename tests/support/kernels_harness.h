@@ -12,20 +12,26 @@
 
 namespace plumbline::test {
 
-/// A loaded library that offers plumb.kernels/1 and can run here.
+/// One variant of a loaded library that offers plumb.kernels/1.
 struct KernelsPlugin {
   std::string id;
+  std::string variant;  // empty: the library has none
   std::string numerics;
   const plumb_kernels* table = nullptr;
+
+  /// plumb.cpu.avx512/avx512_vnni; the id alone where there are no variants.
+  std::string name() const;
 };
 inline std::ostream& operator<<(std::ostream& out, const KernelsPlugin& plugin) {
-  return out << plugin.id;
+  return out << plugin.name();
 }
 
-/// All of a folder, by id. Libraries that are no kernels plugin, or say that they cannot run here,
-/// are left out; one that cannot be loaded at all is an error, thrown as std::runtime_error. They
-/// are never unloaded.
-std::vector<KernelsPlugin> load_kernels_plugins(const std::string& folder);
+/// All of a folder, by name. Fails as open_plugins.
+struct FoundKernels {
+  std::vector<KernelsPlugin> runnable;
+  std::vector<std::string> untested;  // "NAME: why this machine cannot run it"
+};
+FoundKernels find_kernels(const std::string& folder);
 
 /// A tensor in host memory.
 struct HostTensor {
@@ -94,10 +100,13 @@ class Rig {
 
   bool supports(const plumb_op_query& query, std::string* reason = nullptr) const;
 
-  /// Plans the op, runs its parts at the same time, each with its own worker, and then checks all
-  /// guard zones and inputs (one that changed is a test failure). The lowest failing part's error
-  /// wins. n_parts <= kWorkers.
+  /// Plans the op, runs its parts, each with its own worker, and then checks all guard zones and
+  /// inputs (one that changed is a test failure). The lowest failing part's error wins. n_parts <=
+  /// kWorkers.
   Outcome execute(const plumb_op& op, uint32_t n_parts = 1);
+  /// How execute runs parts: at the same time, as at first, or one by one, the last first.
+  enum class Parts { kTogether, kLastFirst };
+  void run_parts(Parts how) { parts_ = how; }
 
   void clear();
 
@@ -113,6 +122,7 @@ class Rig {
   void read(plumb_slice slice, void* to, uint64_t bytes) const;
 
   KernelsPlugin plugin_;
+  Parts parts_ = Parts::kTogether;
   void* self_ = nullptr;
   std::vector<plumb_handle> workers_;
   std::vector<Room> rooms_;

@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "core/base/npy.h"
-#include "core/host/host.h"
 #include "core/model/decoder.h"
 #include "plumb/sdk/abi.h"
+#include "tests/support/build_plugins.h"
+#include "tests/support/kernels_harness.h"
 
 namespace plumbline::test {
 
@@ -58,41 +59,38 @@ inline NpyArray read_npy(const std::string& path) {
   return array ? *array : NpyArray{};
 }
 
-/// The plugins of this build and no others.
-inline Host& host() {
-  static Host instance = [] {
-    auto made = Host::create({.paths = {PLUMB_BUILD_PLUGIN_DIR},
-                              .search_environment = false,
-                              .search_user = false,
-                              .search_install = false});
-    EXPECT_TRUE(made) << (made ? "" : made.error().message);
-    return *std::move(made);
-  }();
-  return instance;
+/// All variants of kernels of this build that can run here.
+inline const std::vector<KernelsPlugin>& runnable_kernels() {
+  static const std::vector<KernelsPlugin> found = find_kernels(PLUMB_BUILD_PLUGIN_DIR).runnable;
+  return found;
 }
 
-/// The backends that run here and promise canonical bits, the slowest first: each variant of each
-/// plugin as id/variant, for RunnerOptions::backend.
+/// Names of those that promise canonical bits, the specification first.
 inline std::vector<std::string> canonical_backends() {
   std::vector<std::string> names;
-  for (const auto& kernels : host().find_all<plumb_kernels>()) {
-    if (to_view(kernels.table->numerics) != "canonical-1") continue;
-    std::vector<std::string> variants;
-    plumb_str variant{};
-    plumb_status status = PLUMB_OK;
-    for (uint32_t i = 0; kernels.table->variant != nullptr; ++i) {
-      status = kernels.table->variant(i, &variant, nullptr);
-      if (status == PLUMB_NOT_FOUND) break;
-      if (status == PLUMB_OK) variants.push_back(kernels.id + "/" + to_string(variant));
-    }
-    if (variants.empty()) variants = {kernels.id};
-    names.insert(names.begin(), variants.rbegin(), variants.rend());
+  for (const KernelsPlugin& kernels : runnable_kernels()) {
+    if (kernels.numerics != "canonical-1") continue;
+    const bool is_specification = kernels.id == "plumb.cpu.scalar";
+    names.insert(is_specification ? names.begin() : names.end(), kernels.name());
   }
   return names;
 }
 
+/// A table of this build's GGUF plugin.
+template <typename Table>
+const Table& gguf(const char* extension) {
+  static const Table* table = [&] {
+    for (const plumb_plugin* plugin : open_plugins(PLUMB_BUILD_PLUGIN_DIR, extension)) {
+      if (to_view(plugin->id) != "plumb.loaders.gguf") continue;
+      return static_cast<const Table*>(plugin->extension(to_abi(extension)));
+    }
+    throw std::runtime_error("plumb.loaders.gguf is not in " PLUMB_BUILD_PLUGIN_DIR);
+  }();
+  return *table;
+}
+
 struct RunnerOptions {
-  std::string backend = "plumb.reference";
+  std::string backend = "plumb.reference";  // its name()
   plumb_format activations = PLUMB_F32;
   plumb_format kv_format = PLUMB_F32;
   uint32_t n_threads = 1;
@@ -106,9 +104,8 @@ class Runner {
  public:
   static std::unique_ptr<Runner> create(const std::string& model_path,
                                         const RunnerOptions& options) {
-    const auto loader = host().find<plumb_loader>({.pin = "plumb.loaders.gguf"});
-    if (!loader) return fail(loader.error());
-    auto file = model::ModelFile::open(*loader->table, loader->host, model_path);
+    auto file =
+        model::ModelFile::open(gguf<plumb_loader>(PLUMB_EXT_LOADER), &small_host(), model_path);
     if (!file) return fail(file.error());
     auto runner = std::unique_ptr<Runner>(new Runner(*std::move(file), options.n_threads));
     model::DecoderOptions decoder;
@@ -157,14 +154,18 @@ class Runner {
     return nullptr;
   }
 
-  /// name: a plugin's id, or id/variant.
+  /// name: of a variant, or a plugin's id for its best.
   bool add_backend(const std::string& name) {
-    const std::string id = name.substr(0, name.find('/'));
-    const std::string variant = id == name ? "" : name.substr(id.size() + 1);
-    const auto kernels = host().find<plumb_kernels>({.pin = id});
-    if (!kernels) return fail(kernels.error()) != nullptr;
-    auto backend = model::Backend::create(kernels->id, *kernels->table, kernels->host,
-                                          pool_.n_threads(), "{}", variant);
+    const auto& all = runnable_kernels();
+    const auto kernels = std::find_if(all.begin(), all.end(), [&](const KernelsPlugin& one) {
+      return one.id == name || one.name() == name;
+    });
+    if (kernels == all.end()) {
+      ADD_FAILURE() << name << ": not in " PLUMB_BUILD_PLUGIN_DIR ", or cannot run here";
+      return false;
+    }
+    auto backend = model::Backend::create(kernels->id, *kernels->table, &small_host(),
+                                          pool_.n_threads(), "{}", kernels->variant);
     if (!backend) return fail(backend.error()) != nullptr;
     backends_.push_back(*std::move(backend));
     return true;

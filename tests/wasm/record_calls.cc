@@ -32,13 +32,16 @@ void pass_rows(Rig& rig, plumb_format format) {
 
 void record(const char* path) {
   record_to(path);
-  Rig rig({"scalar", "canonical-1", &cpu::kKernels});
+  constexpr uint32_t kDraws = 2;
+  Rig rig({"scalar", "", "canonical-1", &cpu::kKernels});
   for (const CaseFamily& family : kCaseFamilies) {
-    for (const OpCase& op_case : family.make(3)) {
-      if (!rig.supports(op_case.query)) continue;
-      record_as(op_case.name);
-      op_case.run(rig, {0, op_case.n_rows, 1, false});
-      rig.clear();
+    for (const Inputs inputs : {Inputs::kOrdinary, Inputs::kExtreme}) {
+      for_each_case(family, inputs, kDraws, [&](const OpCase& op_case, uint32_t) {
+        if (!rig.supports(op_case.query)) return;
+        record_as(op_case.name());
+        op_case.run(rig, {0, op_case.n_rows, 1, false});
+        rig.clear();
+      });
     }
   }
   record_as("rows of a cache");

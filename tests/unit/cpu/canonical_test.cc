@@ -1,5 +1,5 @@
-// Every plugin of backends/cpu gives the bits of naive_canonical, the text of core/doc/numerics.md
-// as loops.
+// Every variant of the class canonical-1 gives the bits of naive_canonical, the text of
+// core/doc/numerics.md as loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,10 +16,9 @@ constexpr plumb_format kFormatsUnderTest[] = {
     PLUMB_F32,  PLUMB_F16,  PLUMB_BF16, PLUMB_Q4_0, PLUMB_Q4_1, PLUMB_Q5_0, PLUMB_Q5_1,
     PLUMB_Q8_0, PLUMB_Q2_K, PLUMB_Q3_K, PLUMB_Q4_K, PLUMB_Q5_K, PLUMB_Q6_K};
 
-std::vector<KernelsPlugin> cpu_plugins() {
-  std::vector<KernelsPlugin> found = load_kernels_plugins(PLUMB_BUILD_PLUGIN_DIR);
-  std::erase_if(found,
-                [](const KernelsPlugin& plugin) { return !plugin.id.starts_with("plumb.cpu."); });
+std::vector<KernelsPlugin> canonical_kernels() {
+  std::vector<KernelsPlugin> found = find_kernels(PLUMB_BUILD_PLUGIN_DIR).runnable;
+  std::erase_if(found, [](const KernelsPlugin& one) { return one.numerics != "canonical-1"; });
   return found;
 }
 
@@ -59,7 +58,8 @@ TEST_P(Canonical, MatmulOfEveryFormat) {
     const FormatInfo& info = *find_format(format);
     for (const uint32_t T : {1u, 2u, 7u}) {
       const uint64_t n_in = info.block_values == 256 ? 512 : info.block_values == 32 ? 96 : 77;
-      const HostTensor tensor = random_tensor(random_, format, {37, n_in}, T == 2);
+      const HostTensor tensor =
+          random_tensor(random_, format, {37, n_in}, Inputs::kOrdinary, T == 2);
       const std::vector<float> x = random_values(random_, T * n_in);
       const std::string what = std::string(info.name) + ", T " + std::to_string(T);
       expect_bits(matmul(tensor, rig_.input(x), PLUMB_F32, T, std::min(T, Rig::kWorkers)),
@@ -171,10 +171,10 @@ TEST_P(Canonical, AttentionOfEveryTiling) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, Canonical, ::testing::ValuesIn(cpu_plugins()),
+INSTANTIATE_TEST_SUITE_P(Cpu, Canonical, ::testing::ValuesIn(canonical_kernels()),
                          [](const auto& tested) {
-                           std::string name = tested.param.id;
-                           for (char& c : name) c = c == '.' ? '_' : c;
+                           std::string name = tested.param.name();
+                           for (char& c : name) c = c == '.' || c == '/' ? '_' : c;
                            return name;
                          });
 

@@ -3,7 +3,8 @@
 
 #include "core/config/load.h"
 #include "core/pipeline/pipeline.h"
-#include "tests/support/model_harness.h"
+#include "tests/support/build_host.h"
+#include "tests/support/golden_cases.h"
 
 namespace plumbline::test {
 
@@ -17,7 +18,7 @@ inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> o
   EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
   if (!resolved) return nullptr;
   auto opened = pipeline::Pipeline::open(resolved->config, host(),
-                                         golden_folder("tiny-world") + "/model.gguf");
+                                         golden_path("models/tiny-world/model.gguf"));
   EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
   return opened ? *std::move(opened) : nullptr;
 }

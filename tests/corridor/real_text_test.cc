@@ -3,7 +3,8 @@
 // (golden/models/*/greedy.jsonl).
 #include "core/config/load.h"
 #include "core/pipeline/pipeline.h"
-#include "tests/support/model_harness.h"
+#include "tests/support/build_host.h"
+#include "tests/support/golden_cases.h"
 #include "tests/support/pulled_model.h"
 
 namespace plumbline::test {
@@ -28,8 +29,9 @@ TEST_P(RealText, GreedyTextMatchesTransformers) {
   ASSERT_TRUE(opened) << opened.error().message;
   pipeline::Pipeline& pipeline = **opened;
 
-  const std::string golden_line = read_file(golden_folder(GetParam().model) + "/greedy.jsonl");
-  const auto golden = nlohmann::json::parse(golden_line.substr(0, golden_line.find('\n')));
+  const auto greedy = read_jsonl(golden_path("models/") + GetParam().model + "/greedy.jsonl");
+  ASSERT_FALSE(greedy.empty());
+  const nlohmann::json& golden = greedy.front();
   std::vector<int32_t> ids = golden.at("ids");
   // transformers was told to go on behind an end token; a pipeline stops there.
   if (golden.at("eos_at").is_number()) ids.resize(golden["eos_at"].get<size_t>() + 1);
