@@ -15,11 +15,15 @@ constexpr uint64_t kBytes = uint64_t{512} << 20;
 constexpr int kPasses = 4;
 constexpr uint32_t kPartsPerThread = 4;  // no thread waits long for the last one
 
-// Sixteen independent sums over 128-byte strides: enough loads in flight for one core's share of
-// the memory bus.
+constexpr uint64_t kAhead = 4096 / sizeof(uint64_t);
+
+// Sixteen independent sums over 128-byte strides, and prefetches of the page ahead, which the
+// processors' own prefetchers leave out: so one core reads the most.
 uint64_t sum(const uint64_t* words, uint64_t n) {
   uint64_t partial[16] = {};
   for (uint64_t i = 0; i + 16 <= n; i += 16) {
+    __builtin_prefetch(words + i + kAhead);
+    __builtin_prefetch(words + i + kAhead + 8);
     for (uint64_t j = 0; j < 16; ++j) partial[j] += words[i + j];
   }
   uint64_t total = 0;
