@@ -24,7 +24,10 @@ Result<ModelFile> ModelFile::open(const plumb_loader& loader, const plumb_host* 
         status != PLUMB_OK) {
       return error.take(status).at(path);
     }
-    file.tensors_.emplace(to_view(entry.tensor.name), entry);
+    if (!file.tensors_.emplace(to_view(entry.tensor.name), entry).second) {
+      return Error{PLUMB_CORRUPT, path + ": tensor " + to_string(entry.tensor.name) +
+                                      " is there twice, again as number " + std::to_string(index)};
+    }
   }
   return file;
 }

@@ -17,6 +17,7 @@ namespace plumbline::model {
 class ModelFile {
  public:
   /// Opens path with a loader and indexes its tensors. The table must outlive the result.
+  /// Fails as plumb_loader.open does, and CORRUPT if two tensors have one name.
   static Result<ModelFile> open(const plumb_loader& loader, const plumb_host* host,
                                 const std::string& path);
 

@@ -220,6 +220,19 @@ TEST_F(Quantize, CancellingLeavesNothing) {
   EXPECT_THAT(folder_.files(), IsEmpty());
 }
 
+/// The number of a tensor is an index into what the host asks the writer for.
+TEST_F(Quantize, ALoaderThatNamesATensorTwiceIsRefused) {
+  open({random_tensor("a", {32, 3}, PLUMB_F32), random_tensor("b", {32, 3}, PLUMB_F32)});
+  plumb_loader liar = loaders::gguf::loader_table();
+  liar.tensor_at = [](void* model, uint64_t, plumb_tensor* tensor, plumb_error* error) {
+    return loaders::gguf::loader_table().tensor_at(model, 0, tensor, error);
+  };
+  const auto file = ModelFile::open(liar, &host_.host(), "in.gguf");
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, PLUMB_CORRUPT);
+  EXPECT_EQ(file.error().message, "in.gguf: tensor a is there twice, again as number 1");
+}
+
 /// A plugin's offsets decide where the host writes, so they are looked at first.
 TEST_F(Quantize, AWriterThatLiesIsNotFollowed) {
   const ModelFile file =
