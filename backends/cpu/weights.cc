@@ -117,7 +117,8 @@ plumb_status prepare_rows(const State& state, plumb_handle handle, const plumb_t
   const bool is_vector = weight->layout == nullptr;
   const uint64_t n_columns = tensor->dims[is_vector ? 0 : 1];
   if (out == nullptr || bytes != weight->bytes || n_columns != weight->n_columns ||
-      (!is_vector && tensor->format != weight->layout->format)) {
+      (!is_vector &&
+       (tensor->dims[0] != weight->n_rows || tensor->format != weight->layout->format))) {
     return failf(error, PLUMB_INVALID_ARGUMENT,
                  "tensor %.*s: not the one that the weight was begun with, or its buffer is gone",
                  name_bytes(*tensor), tensor->name.data);

@@ -89,6 +89,7 @@ TEST_P(Pieces, OutsideOrOfAnotherTensorAreRefused) {
   for (const auto& [first, n] : ranges)
     EXPECT_EQ(rows(weight, tensor, first, n), PLUMB_INVALID_ARGUMENT) << first << ", " << n;
   for (const HostTensor& other : {random_tensor(random, PLUMB_Q4_1, {kRows + 16, 64}),
+                                  random_tensor(random, PLUMB_Q4_1, {kRows + 1, 64}),
                                   random_tensor(random, PLUMB_Q4_1, {kRows, 32}),
                                   random_tensor(random, PLUMB_Q4_0, {kRows, 64})}) {
     EXPECT_EQ(rows(weight, other, 0, 64), PLUMB_INVALID_ARGUMENT) << error_.message();
