@@ -61,9 +61,12 @@ Result<void> FreshFile::reserve(uint64_t bytes) {
   // What a killed process left is not zeros.
   if (::ftruncate(fd_, 0) != 0) return failed("cannot be emptied", errno);
   const bool fits = bytes <= static_cast<uint64_t>(std::numeric_limits<off_t>::max());
-  const int reason = !fits        ? EFBIG
-                     : bytes == 0 ? 0
-                                  : ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
+  int reason = fits ? 0 : EFBIG;
+  if (fits && bytes != 0) {
+    do {
+      reason = ::posix_fallocate(fd_, 0, static_cast<off_t>(bytes));
+    } while (reason == EINTR);
+  }
   if (reason == 0) return {};
   std::error_code ignored;
   const fs::space_info room = fs::space(
