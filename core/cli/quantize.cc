@@ -1,8 +1,10 @@
 // model quantize: a model's file with its weights in another format.
 #include "core/model/quantize.h"
 
+#include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -128,7 +130,8 @@ int quantize(const QuantizeVerb& verb) {
   const auto writer =
       value_or_stop(host.find<plumb_model_writer>({.pin = opened->loader_id()}), kPlugin);
 
-  ThreadPool pool(verb.threads == 0 ? useful_thread_count() : verb.threads);
+  const uint32_t useful = useful_thread_count();
+  ThreadPool pool(verb.threads == 0 ? useful : std::min(verb.threads, useful));
   model::QuantizeOptions options{.to = to, .on_progress = Progress(), .cancel = &catch_interrupt()};
   const model::QuantizeReport report = value_or_stop(
       model::quantize(opened->file(), *writer.table, pool, verb.out, options), kModelFile);
@@ -163,7 +166,8 @@ void add_model_quantize(CLI::App& model, int& exit) {
   sub->add_option("-o,--out", verb->out, "The file to write")->required();
   sub->add_option("--to", verb->to, "f32, f16, q4_0, q4_1, q5_0, q8_0 or q6_k")->required();
   sub->add_flag("--force", verb->force, "Replace the file if it is there");
-  sub->add_option("--threads", verb->threads, "Number of threads; 0: all processors")
+  sub->add_option("--threads", verb->threads,
+                  "Number of threads; 0: one for each processor, and never more")
       ->check(CLI::Range(0, 999))
       ->capture_default_str();
   sub->add_option("--plugin-path", verb->paths,
