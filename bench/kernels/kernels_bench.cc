@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -259,8 +262,8 @@ void register_all(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> libraries;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string name = file.path().filename();
-    const bool is_canonical = name.starts_with("plumb.cpu.") || name.starts_with("plumb.wasm.");
-    if (is_canonical && name.ends_with(".so")) libraries.push_back(file.path());
+    const bool has_kernels = name.starts_with("plumb.cpu.") || name.starts_with("plumb.wasm.");
+    if (has_kernels && name.ends_with(".so")) libraries.push_back(file.path());
   }
   std::sort(libraries.begin(), libraries.end());
   for (const auto& library : libraries) {

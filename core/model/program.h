@@ -118,8 +118,8 @@ class Program {
     uint32_t n_ops = 0;
     BackendId backend = 0;
     uint64_t set = 0;
-    uint64_t values_per_row =
-        0;  // that its ops touch; more than one thread's worth: a matrix product or attention
+    // That its ops touch; a matrix product or attention counts as more than one thread's worth.
+    uint64_t values_per_row = 0;
     // a copy
     ValueId value = 0;
     BackendId from = 0;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "core/base/os/fresh_file.h"
 #include "plumb/sdk/abi.h"
