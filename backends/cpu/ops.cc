@@ -26,6 +26,7 @@ plumb_status run_embed(const OpCall& call) {
   if (args.failed()) return args.status();
   const int32_t* ids = args.numbers("ids", op.ids, weight.n_rows);
   float* out = args.elements<float>("out", op.out, {call.n_rows(), weight.n_columns});
+  args.require_apart(ids, out, call.n_rows() * weight.n_columns, "out: expected apart from ids");
   if (args.failed()) return args.status();
   EmbedArgs embed{};
   embed.weight = weight.data;
@@ -117,6 +118,8 @@ plumb_status run_rope(const OpCall& call) {
       args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
   const float* sin_table =
       args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
+  args.require_apart(positions, out, call.n_rows() * op.n_heads * op.head_width,
+                     "out: expected apart from positions");
   if (args.failed()) return args.status();
   RopeArgs rope{};
   rope.in = in;

@@ -325,7 +325,17 @@ TEST_P(Hostile, IndicesOutOfRange) {
     op.as.rope.positions = rig_.input(std::vector<int32_t>{bad, 1, 2});
     expect_refused(op, "a position outside the tables");
   }
-  plumb_op op = attend();
+  // Indices that the op itself writes over.
+  const auto ones = [&] { return rig_.in_out(std::vector<int32_t>(T * kWidth, 1)); };
+  plumb_op op = embed();
+  op.as.embed.out = ones();
+  op.as.embed.ids = {op.as.embed.out.buffer, op.as.embed.out.offset_bytes + sizeof(int32_t)};
+  expect_refused(op, "ids under out");
+  op = rope();
+  op.as.rope.out = ones();
+  op.as.rope.positions = {op.as.rope.out.buffer, op.as.rope.out.offset_bytes + sizeof(int32_t)};
+  expect_refused(op, "positions under out");
+  op = attend();
   op.as.attend.positions = rig_.input(std::vector<int32_t>{5, -1, 7});
   expect_refused(op, "a negative position");
   op = attend();
