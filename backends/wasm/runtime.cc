@@ -1,6 +1,7 @@
 #include "runtime.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,11 @@ std::string text_of(wasm_trap_t* trap) {
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return Error{PLUMB_CORRUPT, path + ": no regular file"};  // a pipe would be waited for
+  }
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   const std::streamoff bytes = file.tellg();
   if (!file || bytes < 0) return Error{PLUMB_NOT_FOUND, path + ": cannot be read"};

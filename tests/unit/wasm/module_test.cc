@@ -2,6 +2,7 @@
 // else happens. Oracle: the codes of runtime.h.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <random>
@@ -37,6 +38,16 @@ TEST_F(ModuleFiles, NoFile) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, PLUMB_NOT_FOUND);
   EXPECT_THAT(made.error().message, HasSubstr("none.wasm"));
+}
+
+TEST_F(ModuleFiles, NoRegularFile) {
+  ASSERT_EQ(mkfifo((folder_.path() / "pipe.wasm").c_str(), 0600), 0);
+  for (const auto& path : {folder_.path(), folder_.path() / "pipe.wasm"}) {
+    const auto made = wasm::Runtime::create(path);
+    ASSERT_FALSE(made) << path;
+    EXPECT_EQ(made.error().code, PLUMB_CORRUPT);
+    EXPECT_THAT(made.error().message, HasSubstr("no regular file"));
+  }
 }
 
 TEST_F(ModuleFiles, CutShort) {
