@@ -24,6 +24,11 @@ plumb_status create(const plumb_host*, const plumb_kernels_config* config, void*
                   "create: config is missing or its struct_bytes too small");
     }
     const std::string_view options = to_view(config->options_json);
+    if (PLUMB_HAS(config, plumb_kernels_config, variant) && config->variant.bytes != 0) {
+      return failf(error, PLUMB_INVALID_CONFIG, "variant %.*s: plumb.reference has none",
+                   static_cast<int>(std::min<uint64_t>(config->variant.bytes, 64)),
+                   config->variant.data);
+    }
     if (!options.empty() && options != "{}") {
       return failf(error, PLUMB_INVALID_CONFIG, "options %.*s: plumb.reference has none",
                    static_cast<int>(std::min<size_t>(options.size(), 128)), options.data());

@@ -1,6 +1,8 @@
 // wasm_engine.cc: the engine of plumb.wasm: kernels of the variant wasm128 in linear memory.
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "backends/cpu/engine.h"
@@ -17,9 +19,13 @@ constexpr uint64_t kStackBytes = uint64_t{256} << 10;  // the lowest page of it 
 constexpr uint64_t kArgsBytes = 4096;
 constexpr const char* kVariant = "wasm128";
 
-/// wasmtime compiles SIMD for nothing older.
 const char* missing_feature() {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(module_path(), ignored)) {
+    return "file plumb.wasm.kernels.wasm beside the plugin";
+  }
 #if defined(__x86_64__)
+  // wasmtime compiles SIMD for nothing older.
   if (!__builtin_cpu_supports("sse4.1")) return "SSE4.1";
 #endif
   return nullptr;

@@ -129,6 +129,19 @@ class Hostile : public EachPlugin {
   plumb_handle matmul_weight_, embed_weight_, norm_weight_, bias_weight_, kv_;
 };
 
+// The oracle is the interface: a name that plumb_kernels.variant does not give is the config's
+// mistake, whether the backend has variants or not.
+TEST_P(Hostile, AVariantThatIsNotThereIsRefused) {
+  auto config = make_abi<plumb_kernels_config>();
+  config.n_workers_max = 1;
+  config.options_json = to_abi("{}");
+  config.variant = to_abi("abacus");
+  void* self = nullptr;
+  ErrorBuffer error;
+  EXPECT_EQ(rig_.table().create(nullptr, &config, &self, error), PLUMB_INVALID_CONFIG);
+  EXPECT_NE(error.message().find("abacus"), std::string::npos) << error.message();
+}
+
 TEST_P(Hostile, TheUnbrokenOpsAreAccepted) {
   for (const plumb_op& op : all()) {
     const Outcome outcome = rig_.execute(op, 3);
