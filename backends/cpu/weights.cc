@@ -86,8 +86,8 @@ plumb_status prepare_begin(State& state, const plumb_tensor* tensor, uint32_t us
   uint64_t bytes = 0;
   if (const plumb_status status = prepare_bytes(tensor, uses, &bytes, error); status != PLUMB_OK)
     return status;
-  if (resolve(state, destination, bytes) == nullptr ||
-      destination.offset_bytes % sizeof(float) != 0) {
+  const uint8_t* place = resolve(state, destination, bytes);
+  if (place == nullptr || reinterpret_cast<uintptr_t>(place) % sizeof(float) != 0) {
     return failf(error, PLUMB_INVALID_ARGUMENT,
                  "prepare: destination is not %llu aligned bytes of a buffer",
                  static_cast<unsigned long long>(bytes));

@@ -21,40 +21,44 @@ PLUMB_INLINE void take(const Element* from, uint64_t stride, uint64_t n, float* 
   store_first(to, load_elements(elements), n);
 }
 
+/// Calls body(at, n, key, value) for each group of n <= 16 channels of every head: `at` in a matrix
+/// f32[T,K,C], key and value in the cache.
+template <typename Element, typename Body>
+PLUMB_INLINE void each_group(const KvView& kv, uint64_t first_row, Range heads, Body body) {
+  for (uint64_t item = heads.begin; item < heads.end; ++item) {
+    const uint64_t head = item % kv.n_heads;
+    const uint64_t row = first_row + item / kv.n_heads;
+    Element* key = key_at<Element>(kv, head, row);
+    Element* value = value_at<Element>(kv, head, row);
+    for (uint64_t c = 0; c < kv.head_width; c += kLanes) {
+      const uint64_t n = kv.head_width - c < kLanes ? kv.head_width - c : kLanes;
+      body(item * kv.head_width + c, n, key + c * kLanes, value + c);
+    }
+  }
+}
+
 template <typename Element>
 Outcome write_rows(const KvWriteArgs& args, Range heads) {
-  const KvView& kv = args.kv;
   const float* k = args.k;
   const float* v = args.v;
   bool fits = true;
-  for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t head = item % kv.n_heads;
-    const uint64_t row = args.first_row + item / kv.n_heads;
-    for (uint64_t c = 0; c < kv.head_width; c += kLanes) {
-      const uint64_t n = kv.head_width - c < kLanes ? kv.head_width - c : kLanes;
-      const uint64_t at = item * kv.head_width + c;
-      if (k != nullptr) fits &= put(k + at, n, key_at<Element>(kv, head, row) + c * kLanes, kLanes);
-      if (v != nullptr) fits &= put(v + at, n, value_at<Element>(kv, head, row) + c, 1);
-    }
-  }
+  each_group<Element>(args.kv, args.first_row, heads,
+                      [&](uint64_t at, uint64_t n, Element* key, Element* value) {
+                        if (k != nullptr) fits &= put(k + at, n, key, kLanes);
+                        if (v != nullptr) fits &= put(v + at, n, value, 1);
+                      });
   return fits ? Outcome::kDone : Outcome::kNotFinite;
 }
 
 template <typename Element>
 Outcome read_rows(const KvReadArgs& args, Range heads) {
-  const KvView& kv = args.kv;
   float* k = args.k;
   float* v = args.v;
-  for (uint64_t item = heads.begin; item < heads.end; ++item) {
-    const uint64_t head = item % kv.n_heads;
-    const uint64_t row = args.first_row + item / kv.n_heads;
-    for (uint64_t c = 0; c < kv.head_width; c += kLanes) {
-      const uint64_t n = kv.head_width - c < kLanes ? kv.head_width - c : kLanes;
-      const uint64_t at = item * kv.head_width + c;
-      if (k != nullptr) take(key_at<Element>(kv, head, row) + c * kLanes, kLanes, n, k + at);
-      if (v != nullptr) take(value_at<Element>(kv, head, row) + c, 1, n, v + at);
-    }
-  }
+  each_group<Element>(args.kv, args.first_row, heads,
+                      [&](uint64_t at, uint64_t n, const Element* key, const Element* value) {
+                        if (k != nullptr) take(key, kLanes, n, k + at);
+                        if (v != nullptr) take(value, 1, n, v + at);
+                      });
   return Outcome::kDone;
 }
 

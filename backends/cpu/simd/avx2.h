@@ -7,18 +7,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cpu/simd/registers.h"
+
 #if !defined(__AVX2__) || !defined(__F16C__)
 #error "build with -mavx2 -mf16c"
 #endif
 
-#define PLUMB_INLINE inline __attribute__((always_inline))
-#define PLUMB_PRAGMA(text) _Pragma(#text)
-// In front of a loop over registers: they stay registers only if no index is left.
-#define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
-
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
-inline constexpr int kWidth = 16;
 inline constexpr int kRegisters = 8;  // that hold 16 lanes
 
 struct f32x16 {
@@ -331,10 +327,8 @@ struct chain {
 PLUMB_INLINE chain start_chain() {
   return {_mm256_setzero_si256(), _mm256_setzero_si256()};
 }
-/// A sum of two products of codes below 2^bits is at most 2 * 127 * (2^bits - 1); i16 holds 32767.
 constexpr int chain_length(int code_bits) {
-  const int quads = code_bits < 8 ? 32767 / (2 * 127 * ((1 << code_bits) - 1)) : 0;
-  return quads >= 8 ? 8 : quads >= 4 ? 4 : quads >= 2 ? 2 : quads;
+  return i16_chain_length(code_bits, 2);
 }
 PLUMB_INLINE chain extend(chain sum, quads w, quad a) {
   return {_mm256_add_epi16(sum.lo, _mm256_maddubs_epi16(w.lo, a.v)),

@@ -7,19 +7,15 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cpu/simd/registers.h"
+
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || \
     !defined(__AVX512VL__)
 #error "build with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 #endif
 
-#define PLUMB_INLINE inline __attribute__((always_inline))
-#define PLUMB_PRAGMA(text) _Pragma(#text)
-// In front of a loop over registers: they stay registers only if no index is left.
-#define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
-
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
-inline constexpr int kWidth = 16;
 inline constexpr int kRegisters = 32;  // that hold 16 lanes
 
 struct f32x16 {
@@ -276,10 +272,8 @@ struct chain {
 PLUMB_INLINE chain start_chain() {
   return {_mm512_setzero_si512()};
 }
-/// A sum of two products of codes below 2^bits is at most 2 * 127 * (2^bits - 1); i16 holds 32767.
 constexpr int chain_length(int code_bits) {
-  const int quads = code_bits < 8 ? 32767 / (2 * 127 * ((1 << code_bits) - 1)) : 0;
-  return quads >= 8 ? 8 : quads >= 4 ? 4 : quads >= 2 ? 2 : quads;
+  return i16_chain_length(code_bits, 2);
 }
 PLUMB_INLINE chain extend(chain sum, quads w, quad a) {
   return {_mm512_add_epi16(sum.v, _mm512_maddubs_epi16(w.v, a.v))};

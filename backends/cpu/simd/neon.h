@@ -9,18 +9,14 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cpu/simd/registers.h"
+
 #if !defined(__aarch64__)
 #error "64-bit ARM only: 32-bit NEON flushes subnormals and has no exact division"
 #endif
 
-#define PLUMB_INLINE inline __attribute__((always_inline))
-#define PLUMB_PRAGMA(text) _Pragma(#text)
-// In front of a loop over registers: they stay registers only if no index is left.
-#define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
-
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
-inline constexpr int kWidth = 16;
 inline constexpr int kRegisters = 8;  // that hold 16 lanes
 
 struct f32x16 {
@@ -335,10 +331,8 @@ PLUMB_INLINE chain start_chain() {
   const int16x8_t zero = vdupq_n_s16(0);
   return {{zero, zero, zero, zero}, {zero, zero, zero, zero}};
 }
-/// A product of a code below 2^bits is at most 127 * (2^bits - 1); i16 holds 32767.
 constexpr int chain_length(int code_bits) {
-  const int quads = code_bits < 8 ? 32767 / (127 * ((1 << code_bits) - 1)) : 0;
-  return quads >= 8 ? 8 : quads >= 4 ? 4 : quads >= 2 ? 2 : quads;
+  return i16_chain_length(code_bits, 1);
 }
 PLUMB_INLINE chain extend(chain c, quads w, quad a) {
   PLUMB_UNROLL(4)

@@ -6,14 +6,10 @@
 
 #include <cstdint>
 
-#define PLUMB_INLINE inline __attribute__((always_inline))
-#define PLUMB_PRAGMA(text) _Pragma(#text)
-// In front of a loop over registers: they stay registers only if no index is left.
-#define PLUMB_UNROLL(n) PLUMB_PRAGMA(GCC unroll n)
+#include "backends/cpu/simd/registers.h"
 
 namespace plumbline::cpu::PLUMB_CPU_VARIANT::simd {
 
-inline constexpr int kWidth = 16;
 inline constexpr int kParts = 4;
 // A WebAssembly engine has 16 registers on x86-64, 32 on ARM.
 inline constexpr int kRegisters = 4;
