@@ -24,6 +24,7 @@
 #include "plumb/ext/kernels.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
+#include "plumb/sdk/kernels/variants.h"
 #include "roofline.h"
 
 namespace plumbline::bench {
@@ -240,15 +241,10 @@ void read_bandwidth(benchmark::State& state) {
 }
 
 /// The variants that this machine can run; one without a name where a library has no choice.
-std::vector<std::string> variants_of(const plumb_kernels& kernels) {
+std::vector<std::string> runnable_variants(const plumb_kernels& kernels) {
   std::vector<std::string> names;
-  ErrorBuffer error;
-  if (PLUMB_HAS(&kernels, plumb_kernels, variant) && kernels.variant != nullptr) {
-    plumb_str name{};
-    plumb_status status = PLUMB_OK;
-    for (uint32_t i = 0; (status = kernels.variant(i, &name, error)) != PLUMB_NOT_FOUND; ++i) {
-      if (status == PLUMB_OK) names.push_back(to_string(name));
-    }
+  for (const KernelsVariant& variant : variants_of(kernels)) {
+    if (variant.missing.empty()) names.push_back(variant.name);
   }
   if (names.empty()) names.emplace_back();
   return names;
@@ -270,7 +266,7 @@ void register_all(const std::filesystem::path& folder) {
     std::string id;
     const plumb_kernels* kernels = load(library, &id);
     if (kernels == nullptr) continue;
-    for (const std::string& variant : variants_of(*kernels)) {
+    for (const std::string& variant : runnable_variants(*kernels)) {
       for (const uint32_t n_rows : {1u, kGemmRows}) {
         for (const FormatInfo& info : kFormats) {
           if (info.is_quantised)

@@ -3,6 +3,7 @@
 
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
+#include "plumb/sdk/kernels/variants.h"
 
 namespace plumbline::cli {
 namespace {
@@ -39,11 +40,6 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-std::string padded(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
 int list(const PluginOptions& options) {
   Host host = make_host(options.paths);
   OrderedJson rows = OrderedJson::array();
@@ -67,21 +63,12 @@ int list(const PluginOptions& options) {
 }
 
 // {"avx512_vnni": "usable", "avx512": "this machine has no ..."} of a kernels plugin, best first.
-OrderedJson variants_of(Host& host, const PluginReport& plugin) {
+OrderedJson variants_json(Host& host, const PluginReport& plugin) {
   OrderedJson variants = OrderedJson::object();
   const auto kernels = host.find<plumb_kernels>({.pin = plugin.facts.id});
-  if (!kernels || !PLUMB_HAS(kernels->table, plumb_kernels, variant) ||
-      kernels->table->variant == nullptr) {
-    return variants;
-  }
-  constexpr uint32_t kMost = 64;  // of a plugin that never says that it is done
-  for (uint32_t index = 0; index < kMost; ++index) {
-    ErrorBuffer error;
-    plumb_str name{};
-    const plumb_status status = kernels->table->variant(index, &name, error);
-    if (status != PLUMB_OK && status != PLUMB_UNSUPPORTED) break;
-    variants[to_string(name)] = status == PLUMB_OK ? "usable" : error.take(status).message;
-  }
+  if (!kernels) return variants;
+  for (const KernelsVariant& variant : variants_of(*kernels->table))
+    variants[variant.name] = variant.missing.empty() ? "usable" : variant.missing;
   return variants;
 }
 
@@ -91,7 +78,7 @@ int inspect(const PluginOptions& options) {
   for (const PluginReport& plugin : host.report().plugins) {
     if (plugin.facts.id != options.id && plugin.path != options.id) continue;
     OrderedJson json = to_json(plugin);
-    if (OrderedJson variants = variants_of(host, plugin); !variants.empty()) {
+    if (OrderedJson variants = variants_json(host, plugin); !variants.empty()) {
       json["variants"] = std::move(variants);
     }
     if (options.json) {
@@ -165,9 +152,7 @@ void add_plugins(CLI::App& app, int& exit) {
   verb->require_subcommand(1);
   const auto add = [&](const char* name, const char* doc, auto body) {
     CLI::App* sub = verb->add_subcommand(name, doc);
-    sub->add_option("--plugin-path", options->paths,
-                    "A library or folder to search first; may be repeated")
-        ->allow_extra_args(false);
+    add_plugin_paths(*sub, options->paths);
     sub->add_flag("--json", options->json, "As JSON");
     sub->callback([options, &exit, body] { exit = body(*options); });
     return sub;

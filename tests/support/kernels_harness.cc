@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "plumb/sdk/kernels/variants.h"
 #include "tests/support/build_plugins.h"
 
 namespace plumbline::test {
@@ -33,25 +34,22 @@ FoundKernels find_kernels(const std::string& folder) {
         static_cast<const plumb_kernels*>(plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
     if (table == nullptr) continue;
     KernelsPlugin one{to_string(plugin->id), "", to_string(table->numerics), table};
-    const auto sort_in = [&](plumb_status status, const ErrorBuffer& error) {
-      if (status == PLUMB_OK) {
+    const auto sort_in = [&](const std::string& missing) {
+      if (missing.empty()) {
         found.runnable.push_back(one);
       } else {
-        found.untested.push_back(one.name() + ": " + std::string(error.message()));
+        found.untested.push_back(one.name() + ": " + missing);
       }
     };
-    if (!PLUMB_HAS(table, plumb_kernels, variant) || table->variant == nullptr) {
-      ErrorBuffer error;
-      sort_in(plugin->probe(error), error);
-      continue;
+    const std::vector<KernelsVariant> variants = variants_of(*table);
+    for (const KernelsVariant& variant : variants) {
+      one.variant = variant.name;
+      sort_in(variant.missing);
     }
-    for (uint32_t i = 0;; ++i) {
+    if (variants.empty()) {
       ErrorBuffer error;
-      plumb_str variant{};
-      const plumb_status status = table->variant(i, &variant, error);
-      if (status == PLUMB_NOT_FOUND) break;
-      one.variant = to_string(variant);
-      sort_in(status, error);
+      const plumb_status status = plugin->probe(error);
+      sort_in(status == PLUMB_OK ? std::string() : error.take(status).message);
     }
   }
   return found;

@@ -42,7 +42,9 @@ class SliceArgs {
   uint8_t* bytes(const char* name, plumb_slice slice, std::optional<uint64_t> n,
                  uint64_t alignment) {
     auto* memory = n ? reinterpret_cast<uint8_t*>(resolve(state_, slice, *n)) : nullptr;
-    if (!failed() && (memory == nullptr || *n == 0 || slice.offset_bytes % alignment != 0)) {
+    // The address: a buffer over a file may itself start at any byte.
+    const bool is_aligned = reinterpret_cast<uintptr_t>(memory) % alignment == 0;
+    if (!failed() && (memory == nullptr || *n == 0 || !is_aligned)) {
       status_ = failf(error_, PLUMB_INVALID_ARGUMENT,
                       "%s: %llu bytes at offset %llu of buffer %llx; expected more than 0, "
                       "aligned, inside a live buffer",
