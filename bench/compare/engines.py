@@ -116,7 +116,8 @@ class Plumbline:
         self.decode_ids: list[int] = facts["decode_ids"]
         self.weight_bytes: int = facts["weight_bytes_per_token"]
         self.kv_bytes_per_row: int = facts["kv_bytes_per_row"]
-        self.first_token_s: float = facts["load_s"] + facts["time_to_first_token_s"]
+        # llama.cpp loads the vocabulary with the model.
+        self.first_token_s: float = facts["load_s"] + facts["load_tokenizer_s"] + facts["time_to_first_token_s"]
 
     def __enter__(self) -> "Plumbline":
         return self

@@ -51,8 +51,9 @@ Result<void> FreshFile::claim() {
       opened.st_ino != named.st_ino || opened.st_dev != named.st_dev) {
     return Error{PLUMB_NOT_FOUND, path_ + ": another process has just written this file"};
   }
-  if (!S_ISREG(opened.st_mode))
-    return Error{PLUMB_NOT_FOUND, path_ + ": is in the way, and no regular file"};
+  // A second name would be another file's, which must not be emptied.
+  if (!S_ISREG(opened.st_mode) || opened.st_nlink != 1)
+    return Error{PLUMB_NOT_FOUND, path_ + ": is in the way, and no regular file of its own"};
   is_ours_ = true;
   return {};
 }
@@ -69,9 +70,8 @@ Result<void> FreshFile::reserve(uint64_t bytes) {
   }
   if (reason == 0) return {};
   std::error_code ignored;
-  const fs::space_info room = fs::space(
-      fs::path(path_).parent_path().empty() ? fs::path(".") : fs::path(path_).parent_path(),
-      ignored);
+  const fs::path folder = fs::path(path_).parent_path();
+  const fs::space_info room = fs::space(folder.empty() ? "." : folder, ignored);
   return Error{PLUMB_NOT_FOUND, path_ + ": no room: " + std::to_string(bytes) + " bytes needed, " +
                                     std::to_string(room.available) +
                                     " free: " + std::strerror(reason)};

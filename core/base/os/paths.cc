@@ -8,9 +8,14 @@
 namespace plumbline::os {
 namespace {
 
-std::string absolute_from_environment(const char* name) {
+std::string from_environment(const char* name) {
   const char* value = std::getenv(name);
-  return value != nullptr && value[0] == '/' ? value : "";
+  return value == nullptr ? "" : value;
+}
+
+std::string absolute_from_environment(const char* name) {
+  std::string value = from_environment(name);
+  return value.starts_with('/') ? value : "";
 }
 
 }  // namespace
@@ -30,14 +35,10 @@ std::string user_data_folder() {
 }
 
 Result<std::string> model_folder() {
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-  };
-  if (std::string folder = variable("PLUMB_MODEL_DIR"); !folder.empty()) return folder;
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
+  if (std::string folder = from_environment("PLUMB_MODEL_DIR"); !folder.empty()) return folder;
+  if (const std::string cache = from_environment("XDG_CACHE_HOME"); !cache.empty())
     return cache + "/plumbline/models";
-  if (const std::string home = variable("HOME"); !home.empty())
+  if (const std::string home = from_environment("HOME"); !home.empty())
     return home + "/.cache/plumbline/models";
   return Error{PLUMB_INVALID_ARGUMENT, "no folder for models: set PLUMB_MODEL_DIR"};
 }
