@@ -95,6 +95,11 @@ class Subject {
     return run;
   }
 
+  // What other engines count as loading, and a run without text does not need.
+  double load_tokenizer_s() {
+    return timed([&] { part_or_stop(session_.pipeline().tokenizer()); });
+  }
+
   uint32_t n_threads() { return session_.pipeline().threads().n_threads(); }
   std::string kernels() { return session_.pipeline().backends().front()->id(); }
   const model::Decoder& decoder() const { return *decoder_; }
@@ -172,6 +177,7 @@ int bench_paced(const BenchOptions& options, const std::vector<uint32_t>& counts
   print_line({{"threads", subject.n_threads()},
               {"kernels", subject.kernels()},
               {"load_s", subject.load_s},
+              {"load_tokenizer_s", subject.load_tokenizer_s()},
               {"time_to_first_token_s", subject.time_to_first_token_s},
               {"prefill_ids", subject.prefill_ids},
               {"decode_ids", subject.decode_ids},

@@ -150,12 +150,12 @@ int inspect(const ModelOptions& options) {
   }
   print_json(json);
   for (const OrderedJson& tensor : tensors) {
-    char line[300];
-    std::snprintf(line, sizeof line, "%-40s %-5s %-18s %12llu bytes\n",
-                  tensor["name"].get<std::string>().c_str(),
-                  tensor["format"].get<std::string>().c_str(), tensor["dims"].dump().c_str(),
+    char bytes[40];
+    std::snprintf(bytes, sizeof bytes, " %12llu bytes\n",
                   static_cast<unsigned long long>(tensor["bytes"].get<uint64_t>()));
-    print(line);
+    print(padded(printable(tensor["name"].get<std::string>()), 40) + " " +
+          padded(tensor["format"].get<std::string>(), 5) + " " + padded(tensor["dims"].dump(), 18) +
+          bytes);
   }
   return kDone;
 }
@@ -194,9 +194,7 @@ void add_model(CLI::App& app, int& exit) {
   const auto add = [&](const char* name, const char* doc, auto body, bool has_name) {
     CLI::App* sub = verb->add_subcommand(name, doc);
     if (has_name) sub->add_option("MODEL", options->name, "A model's name")->required();
-    sub->add_option("--plugin-path", options->paths,
-                    "A library or folder to search first; may be repeated")
-        ->allow_extra_args(false);
+    add_plugin_paths(*sub, options->paths);
     sub->add_flag("--json", options->json, "As JSON");
     sub->callback([options, &exit, body] { exit = body(*options); });
     return sub;

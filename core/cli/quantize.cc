@@ -85,7 +85,7 @@ void note_losses(const model::QuantizeReport& report, plumb_format to) {
     std::string line = "note: in " + std::string(format_name(format)) +
                        ", since rows are no whole number of " + std::string(format_name(to)) +
                        "'s blocks:";
-    for (const std::string& name : names) line += " " + name;
+    for (const std::string& name : names) line += " " + printable(name);
     note(line);
   }
   if (was_quantised)
@@ -93,15 +93,15 @@ void note_losses(const model::QuantizeReport& report, plumb_format to) {
 }
 
 void print_table(const model::QuantizeReport& report) {
-  char line[200];
+  char rest[100];
   print("tensors                      n  from      to            MB  RMS error\n");
   for (const model::QuantizedKind& kind : report.kinds) {
-    std::snprintf(line, sizeof line, "%-24s %5llu  %-5s ->  %-5s %9.2f  %9.2e\n", kind.name.c_str(),
+    std::snprintf(rest, sizeof rest, " %5llu  %-5s ->  %-5s %9.2f  %9.2e\n",
                   static_cast<unsigned long long>(kind.n_tensors),
                   std::string(format_name(kind.from)).c_str(),
                   std::string(format_name(kind.to)).c_str(), static_cast<double>(kind.bytes) / 1e6,
                   kind.rms_error);
-    print(line);
+    print(padded(printable(kind.name), 24) + rest);
   }
 }
 
@@ -170,9 +170,7 @@ void add_model_quantize(CLI::App& model, int& exit) {
                   "Number of threads; 0: one for each processor, and never more")
       ->check(CLI::Range(0, 999))
       ->capture_default_str();
-  sub->add_option("--plugin-path", verb->paths,
-                  "A library or folder to search first; may be repeated")
-      ->allow_extra_args(false);
+  add_plugin_paths(*sub, verb->paths);
   sub->add_flag("--json", verb->json, "As JSON");
   sub->footer(
       "Norms and biases are kept in F32. Rows that do not fit Q6_K's blocks of 256 become Q8_0, "

@@ -66,6 +66,11 @@ std::string find_config(const std::string& name) {
                                      " (a prompt is given with -p)"});
 }
 
+void add_plugin_paths(CLI::App& verb, std::vector<std::string>& paths) {
+  verb.add_option("--plugin-path", paths, "A library or folder to search first; may be repeated")
+      ->allow_extra_args(false);
+}
+
 Host make_host(const std::vector<std::string>& paths) {
   return value_or_stop(Host::create({.paths = paths}), kPlugin);
 }
@@ -108,6 +113,20 @@ void print(std::string_view text) {
 
 void print_json(const pipeline::OrderedJson& json) {
   print(json.dump(2, ' ', false, pipeline::OrderedJson::error_handler_t::replace) + "\n");
+}
+
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return shown;
+}
+
+std::string padded(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
 }
 
 void note(std::string_view line) {

@@ -95,6 +95,9 @@ std::string resolve_model(const config::ModelSource& source, Host& host);
 /// A model's file: by its path, or one that was pulled by its name.
 std::string find_model(const std::string& name, Host& host);
 
+/// Adds --plugin-path to a verb without a config.
+void add_plugin_paths(CLI::App& verb, std::vector<std::string>& paths);
+
 /// A host without a config: PLUMB_PLUGIN_PATH, the user's folder, the install folder, and
 /// --plugin-path.
 Host make_host(const std::vector<std::string>& paths);
@@ -108,6 +111,10 @@ std::string shipped_configs();
 void print(std::string_view text);
 /// Indented, with text that is no UTF-8 made readable.
 void print_json(const pipeline::OrderedJson& json);
+/// Text out of a file, fit for a terminal: control characters become '?'.
+std::string printable(std::string_view text);
+/// Filled up with spaces; longer text is kept whole.
+std::string padded(std::string text, size_t width);
 /// One line on stderr for the person at the terminal.
 void note(std::string_view line);
 

@@ -132,13 +132,17 @@ Result<void> Weights::prepare(ThreadPool& pool) {
   PLUMB_TRY(find_places());
   const std::vector<Source> all = sources();
   PLUMB_ASSIGN(const std::vector<Piece> pieces, begin(all));
-  std::atomic<bool> failed{false};
+  const auto n_pieces = static_cast<uint32_t>(pieces.size());
+  // Pieces before one that failed are still tried, so that the same one is told of every time.
+  std::atomic<uint32_t> first_failed{n_pieces};
   std::vector<std::optional<Error>> errors(pieces.size());
-  pool.run(static_cast<uint32_t>(pieces.size()), [&](uint32_t, uint32_t i) {
-    if (failed) return;
+  pool.run(n_pieces, [&](uint32_t, uint32_t i) {
+    if (i > first_failed) return;
     if (auto done = prepare_piece(pieces[i]); !done) {
       errors[i] = std::move(done).error();
-      failed = true;
+      for (uint32_t first = first_failed; i < first;) {
+        if (first_failed.compare_exchange_weak(first, i)) break;
+      }
     }
   });
   for (auto& error : errors) {

@@ -10,6 +10,12 @@ namespace {
 
 plumb_status PLUMB_CALL layout(void* model, plumb_file_layout* out, plumb_error* error) {
   return guarded(error, [&]() -> plumb_status {
+    if (out == nullptr || !PLUMB_HAS(out, plumb_file_layout, file_bytes) ||
+        (out->n_tensors != 0 && (out->formats == nullptr || out->offsets == nullptr)) ||
+        (out->head_capacity_bytes != 0 && out->head == nullptr)) {
+      return fail(error, PLUMB_INVALID_ARGUMENT,
+                  "layout: its record is missing, or too short, or has no room");
+    }
     const auto made =
         rewrite(model_of(model).file, out->main_format, std::span(out->formats, out->n_tensors));
     if (!made) return fail(error, made.error());
