@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plumbline::test {
@@ -37,8 +38,10 @@ class TemporaryFolder {
     EXPECT_TRUE(file) << name;
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  void write(const std::string& name, const std::string& bytes) const {
+  /// The file's path.
+  std::string write(const std::string& name, std::string_view bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
   }
 
  private:

@@ -20,7 +20,7 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 class LinearMemories : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto made = wasm::Runtime::create(folder_.write("m.wasm", MadeModule().bytes()));
+    auto made = wasm::Runtime::create(folder_.write("m.wasm", as_text(MadeModule().bytes())));
     ASSERT_TRUE(made) << made.error().message;
     runtime_ = *std::move(made);
   }
@@ -89,7 +89,7 @@ TEST_F(LinearMemories, AddressesOutsideHaveNoOffset) {
 TEST_F(LinearMemories, FilesLieInItWithTheirOwnPages) {
   std::vector<uint8_t> bytes(3 * 4096 + 100);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
-  const std::string path = folder_.write("data", bytes);
+  const std::string path = folder_.write("data", as_text(bytes));
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_GE(fd, 0);
   EXPECT_FALSE(memory().map_file(fd, 0, bytes.size() + 1)) << "behind the end of the file";

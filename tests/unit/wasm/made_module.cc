@@ -1,6 +1,5 @@
 #include "made_module.h"
 
-#include <stdlib.h>
 #include <wasmtime.h>
 
 #include <fstream>
@@ -10,27 +9,6 @@
 #include "backends/wasm/module_layout.h"
 
 namespace plumbline::test {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string path = (std::filesystem::temp_directory_path() / "plumb-wasm-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = path;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::write(const std::string& name,
-                                   const std::vector<uint8_t>& bytes) const {
-  const std::string path = path_ / name;
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
-  return path;
-}
 
 std::vector<uint8_t> read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

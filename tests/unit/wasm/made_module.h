@@ -1,29 +1,19 @@
-// made_module.h: WebAssembly modules written by tests, in files of a temporary folder.
+// made_module.h: WebAssembly modules written by tests.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace plumbline::test {
 
-/// Deleted with its files.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  /// A file of it.
-  std::string write(const std::string& name, const std::vector<uint8_t>& bytes) const;
-
- private:
-  std::filesystem::path path_;
-};
+/// Bytes as TemporaryFolder::write takes them.
+inline std::string_view as_text(const std::vector<uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 std::vector<uint8_t> read_bytes(const std::string& path);
 

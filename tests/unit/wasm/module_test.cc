@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 class ModuleFiles : public ::testing::Test {
  protected:
   Error error_of(const std::vector<uint8_t>& bytes) {
-    auto made = wasm::Runtime::create(folder_.write("m.wasm", bytes));
+    auto made = wasm::Runtime::create(folder_.write("m.wasm", as_text(bytes)));
     return made ? Error{PLUMB_OK, {}} : made.error();
   }
 
@@ -34,15 +34,15 @@ TEST_F(ModuleFiles, OwnAndMadeOnesAreTaken) {
 }
 
 TEST_F(ModuleFiles, NoFile) {
-  const auto made = wasm::Runtime::create(folder_.path() / "none.wasm");
+  const auto made = wasm::Runtime::create(folder_.path("none.wasm"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, PLUMB_NOT_FOUND);
   EXPECT_THAT(made.error().message, HasSubstr("none.wasm"));
 }
 
 TEST_F(ModuleFiles, NoRegularFile) {
-  ASSERT_EQ(mkfifo((folder_.path() / "pipe.wasm").c_str(), 0600), 0);
-  for (const auto& path : {folder_.path(), folder_.path() / "pipe.wasm"}) {
+  ASSERT_EQ(mkfifo(folder_.path("pipe.wasm").c_str(), 0600), 0);
+  for (const auto& path : {folder_.path(""), folder_.path("pipe.wasm")}) {
     const auto made = wasm::Runtime::create(path);
     ASSERT_FALSE(made) << path;
     EXPECT_EQ(made.error().code, PLUMB_CORRUPT);
@@ -74,8 +74,8 @@ TEST_F(ModuleFiles, WithBitsFlippedNeverMoreThanAnError) {
 
 TEST_F(ModuleFiles, TooLargeToBeOne) {
   folder_.write("m.wasm", {});
-  std::filesystem::resize_file(folder_.path() / "m.wasm", uint64_t{65} << 20);
-  const auto made = wasm::Runtime::create(folder_.path() / "m.wasm");
+  std::filesystem::resize_file(folder_.path("m.wasm"), uint64_t{65} << 20);
+  const auto made = wasm::Runtime::create(folder_.path("m.wasm"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, PLUMB_CORRUPT);
 }
@@ -120,7 +120,7 @@ TEST_F(ModuleFiles, NotOfThisBuild) {
 TEST_F(ModuleFiles, StackPointerThatCannotBeSet) {
   MadeModule module;
   module.stack = "(global (export \"__stack_pointer\") i32 (i32.const 0))";
-  auto made = wasm::Runtime::create(folder_.write("m.wasm", module.bytes()));
+  auto made = wasm::Runtime::create(folder_.write("m.wasm", as_text(module.bytes())));
   ASSERT_TRUE(made);
   auto instance = (*made)->instantiate();
   ASSERT_TRUE(instance);

@@ -35,7 +35,7 @@ TEST(Traps, AreErrorsAndTheInstanceGoesOn) {
     const MadeModule module =
         MadeModule::with_body("(if (result i32) (i32.eq (local.get $kernel) (i32.const 1)) (then " +
                               std::string(one.body) + ") (else (i32.const 42)))");
-    auto runtime = wasm::Runtime::create(folder.write("m.wasm", module.bytes()));
+    auto runtime = wasm::Runtime::create(folder.write("m.wasm", as_text(module.bytes())));
     ASSERT_TRUE(runtime) << runtime.error().message;
     const auto guarded = (*runtime)->memory().allocate_guarded(8192);
     ASSERT_TRUE(guarded);
@@ -65,7 +65,7 @@ TEST(Traps, LeaveTheStackWhereItWas) {
     return made;
   }();
   TemporaryFolder folder;
-  auto runtime = wasm::Runtime::create(folder.write("m.wasm", module.bytes()));
+  auto runtime = wasm::Runtime::create(folder.write("m.wasm", as_text(module.bytes())));
   ASSERT_TRUE(runtime) << runtime.error().message;
   auto instance = (*runtime)->instantiate();
   ASSERT_TRUE(instance);
@@ -80,10 +80,10 @@ class PluginCopy {
   explicit PluginCopy(const MadeModule& module) {
     namespace fs = std::filesystem;
     const fs::path from = PLUMB_BUILD_PLUGIN_DIR;
-    fs::copy_file(from / "plumb.wasm.so", folder_.path() / "plumb.wasm.so");
-    fs::create_symlink(from / "wasmtime", folder_.path() / "wasmtime");
-    folder_.write("plumb.wasm.kernels.wasm", module.bytes());
-    void* library = dlopen((folder_.path() / "plumb.wasm.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    fs::copy_file(from / "plumb.wasm.so", folder_.path("plumb.wasm.so"));
+    fs::create_symlink(from / "wasmtime", folder_.path("wasmtime"));
+    folder_.write("plumb.wasm.kernels.wasm", as_text(module.bytes()));
+    void* library = dlopen(folder_.path("plumb.wasm.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw std::runtime_error(dlerror());
     const auto enter = reinterpret_cast<plumb_plugin_entry_fn>(dlsym(library, PLUMB_PLUGIN_ENTRY));
     plumb_offer offer = make_abi<plumb_offer>();
