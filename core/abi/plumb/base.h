@@ -67,6 +67,12 @@ typedef struct plumb_bytes {
   uint64_t bytes;
 } plumb_bytes;
 
+/* A half-open range of bytes. */
+typedef struct plumb_span {
+  uint64_t begin;
+  uint64_t end;
+} plumb_span;
+
 /* A caller-owned place for a message: seen, expected, where; lower case, no full stop, one line.
  * The callee writes at most capacity_bytes of UTF-8 without a zero and sets message_bytes.
  * A null plumb_error* is legal everywhere. */

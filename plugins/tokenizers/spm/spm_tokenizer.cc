@@ -181,11 +181,12 @@ std::string_view SpmTokenizer::piece(int32_t id, bool is_first) const {
   return piece;
 }
 
-void SpmTokenizer::encode(std::string_view text, uint32_t special, Scratch& scratch,
+void SpmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
                           tokenizer::IdWriter& out) const {
-  const MappedView view = unescape(tokenizer::repair(text, scratch.repaired), scratch.rewritten);
+  const MappedView view =
+      unescape(tokenizer::repair(to_view(request.text), scratch.repaired), scratch.rewritten);
   tokenizer::cut_at_literals(
-      vocabulary_, literals_, view, special, scratch.matches,
+      vocabulary_, literals_, view, request, scratch.matches,
       [&](int32_t id, plumb_span span) { out.put(id, span); },
       [&](const MappedView& part) { encode_text(part, scratch, out); });
 }

@@ -22,7 +22,7 @@ class SpmTokenizer {
   /// The vocabulary writes a space as U+2581, so both read the same in a text. Ill-formed UTF-8 is
   /// read as U+FFFD. A character that is in no token becomes its byte tokens, or the unknown token
   /// where a byte has none.
-  void encode(std::string_view text, uint32_t special, tokenizer::Scratch& scratch,
+  void encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
               tokenizer::IdWriter& out) const;
 
   std::string_view piece(int32_t id, bool is_first) const;

@@ -1,17 +1,17 @@
 // A vocabulary small enough to merge by hand, and files that are broken. Ids that need a reference
 // are checked in tokenizer_tiny_models_test.cc.
-#include "plugins/tokenizers/bpe/bpe_tokenizer.h"
+#include "plugins/tokenizers/hf/bpe_tokenizer.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 #include <thread>
 
-#include "plugins/tokenizers/bpe/byte_alphabet.h"
+#include "plugins/tokenizers/hf/byte_alphabet.h"
 #include "tests/support/made_metadata.h"
 #include "tests/support/tokenizer_instance.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 using test::Encoded;
@@ -316,4 +316,4 @@ TEST(BpeTokenizer, HasNoOptions) {
 }
 
 }  // namespace
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

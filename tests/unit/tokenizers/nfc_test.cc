@@ -1,10 +1,10 @@
 // Oracle: the NFC normaliser of the tokenizers library (golden/tokenizer_fuzz/nfc.jsonl).
 #include <gtest/gtest.h>
 
-#include "plugins/tokenizers/bpe/nfc.h"
+#include "plugins/tokenizers/hf/nfc.h"
 #include "tests/support/golden_cases.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 TEST(Nfc, IsTheReferencesForm) {
@@ -48,4 +48,4 @@ TEST(Nfc, AMillionMarksOutOfOrder) {
 }
 
 }  // namespace
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -2,10 +2,10 @@
 // (golden/tokenizer_fuzz/words-*.jsonl).
 #include <gtest/gtest.h>
 
-#include "plugins/tokenizers/bpe/pre_tokenizer.h"
+#include "plugins/tokenizers/hf/pre_tokenizer.h"
 #include "tests/support/golden_cases.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 std::vector<size_t> word_ends(Pattern pattern, std::string_view text) {
@@ -64,4 +64,4 @@ TEST(Words, RunsOfAMillionCharacters) {
 }
 
 }  // namespace
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

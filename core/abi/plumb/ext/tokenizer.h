@@ -26,6 +26,10 @@ extern "C" {
 #define PLUMB_SPECIAL_OFF 0   /* as plain text */
 #define PLUMB_SPECIAL_PARSE 1 /* as their ids */
 
+/* How decoded bytes that are no UTF-8 become text. */
+#define PLUMB_ILL_FORMED_MAXIMAL_SUBPART 0 /* one U+FFFD for each maximal subpart (Unicode 15, section 3.9) */
+#define PLUMB_ILL_FORMED_BYTE_RUN 1 /* a run of PLUMB_TOKEN_BYTE that is not well-formed as a whole: one a byte */
+
 typedef struct plumb_tokenizer_info {
   uint32_t struct_bytes;
   uint32_t n_vocab;
@@ -35,18 +39,27 @@ typedef struct plumb_tokenizer_info {
   int32_t padding_id;
   uint32_t add_bos; /* 1: the model expects bos_id before a prompt */
   uint32_t add_eos;
+  /* What the file's own post-processor puts around one text, bos_id and eos_id included (BERT: [CLS] and [SEP]).
+   * Null: add_bos and add_eos say it all. Borrowed until destroy. */
+  const int32_t* prefix_ids;
+  const int32_t* suffix_ids;
+  uint32_t n_prefix;
+  uint32_t n_suffix;
+  uint32_t ill_formed; /* PLUMB_ILL_FORMED_*: how the file's own decoder reads bytes that are no UTF-8 */
+  uint32_t reserved;
 } plumb_tokenizer_info;
-
-/* The half-open byte range of the text that a token came from. */
-typedef struct plumb_span {
-  uint64_t begin;
-  uint64_t end;
-} plumb_span;
 
 typedef struct plumb_encode_request {
   uint32_t struct_bytes;
   uint32_t special; /* PLUMB_SPECIAL_* */
   plumb_str text;   /* any bytes; ill-formed UTF-8 is encoded as the reference would its replacement */
+  /* Injection safety: sorted, disjoint ranges of the text that strangers wrote, and the ids that they may not have.
+   * No literal of a barred id is matched where it overlaps such a range, whatever `special` says, and nothing else
+   * makes a barred id out of one; all other literals are matched as ever. barred_bits: bit i % 64 of word i / 64 is
+   * id i, (n_vocab + 63) / 64 words; null: nothing is barred. */
+  const plumb_span* untrusted;
+  uint64_t n_untrusted;
+  const uint64_t* barred_bits;
 } plumb_encode_request;
 
 typedef struct plumb_encode_result {

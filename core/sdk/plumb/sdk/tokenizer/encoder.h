@@ -2,9 +2,12 @@
 // buffers), and the C table for a C++ tokenizer.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -68,22 +71,46 @@ class ScratchPool {
 /// Positions inside a text are 32 bits wide.
 constexpr uint64_t kLongestTextBytes = uint64_t{1} << 30;
 
+/// What an encode request forbids: ids that no stranger's bytes may become.
+class Bars {
+ public:
+  explicit Bars(const plumb_encode_request& request) {
+    if (!PLUMB_HAS(&request, plumb_encode_request, barred_bits)) return;
+    if (request.barred_bits == nullptr) return;
+    bits_ = request.barred_bits;
+    untrusted_ = {request.untrusted, request.n_untrusted};
+  }
+  bool forbid(int32_t id, plumb_span source) const {
+    if (untrusted_.empty() || (bits_[id / 64] >> (id % 64) & 1) == 0) return false;
+    const auto first = std::ranges::partition_point(
+        untrusted_, [&](plumb_span range) { return range.end <= source.begin; });
+    return first != untrusted_.end() && first->begin < source.end;
+  }
+
+ private:
+  const uint64_t* bits_ = nullptr;
+  std::span<const plumb_span> untrusted_;
+};
+
 /// Cuts a text at the added literals, leftmost and longest first. Calls on_id(id, span) for a
 /// literal and on_text(part) for what lies between. A special literal under PLUMB_SPECIAL_OFF is
 /// skipped as a whole: no shorter literal is looked for inside it. Source  tokenizers,
-/// added_vocabulary.rs, find_matches: the same rule with encode_special_tokens.
+/// added_vocabulary.rs, find_matches: the same rule with encode_special_tokens. A barred literal is
+/// as if it were not there: literals that begin inside it are looked for.
 template <typename OnId, typename OnText>
 void cut_at_literals(const Vocabulary& vocabulary, const LiteralMatcher& literals,
-                     const MappedView& view, uint32_t special,
+                     const MappedView& view, const plumb_encode_request& request,
                      std::vector<LiteralMatcher::Match>& matches, OnId&& on_id, OnText&& on_text) {
+  const Bars bars(request);
   matches.clear();
   literals.find_backward(view.text(), matches);
   size_t text_begin = 0;
   size_t at = 0;
   for (auto match = matches.rbegin(); match != matches.rend(); ++match) {
     if (match->begin < at) continue;
+    if (bars.forbid(match->id, view.source(match->begin, match->end))) continue;
     at = match->end;
-    if (special != PLUMB_SPECIAL_PARSE && vocabulary.is_special(match->id)) continue;
+    if (request.special != PLUMB_SPECIAL_PARSE && vocabulary.is_special(match->id)) continue;
     if (match->begin > text_begin) on_text(view.part(text_begin, match->begin));
     on_id(match->id, view.source(match->begin, match->end));
     text_begin = match->end;
@@ -113,7 +140,7 @@ Result<void> add_literals(const Vocabulary& vocabulary, const AsMatched& as_matc
 ///   static Result<void> recognise(const MetadataReader&);
 ///   static Result<std::unique_ptr<T>> create(const MetadataReader&);
 ///   const Vocabulary& vocabulary() const;
-///   void encode(std::string_view text, uint32_t special, Scratch&, IdWriter&) const;
+///   void encode(const plumb_encode_request&, Scratch&, IdWriter&) const;
 ///   std::string_view piece(int32_t id, bool is_first) const;
 template <typename T>
 class TokenizerTable {
@@ -165,9 +192,9 @@ class TokenizerTable {
     if (out == nullptr || !PLUMB_HAS(out, plumb_tokenizer_info, add_eos)) {
       return fail(error, PLUMB_INVALID_ARGUMENT, "info is null or too short");
     }
-    const uint32_t struct_bytes = out->struct_bytes;
-    *out = tokenizer_of(self).vocabulary().info;
-    out->struct_bytes = struct_bytes;
+    plumb_tokenizer_info info = tokenizer_of(self).vocabulary().info;
+    info.struct_bytes = out->struct_bytes;
+    std::memcpy(out, &info, std::min<size_t>(out->struct_bytes, sizeof info));
     return PLUMB_OK;
   }
 
@@ -193,13 +220,17 @@ class TokenizerTable {
                      static_cast<unsigned long long>(request->text.bytes),
                      static_cast<unsigned long long>(kLongestTextBytes));
       }
+      if (PLUMB_HAS(request, plumb_encode_request, barred_bits) && request->n_untrusted > 0 &&
+          request->untrusted == nullptr) {
+        return fail(error, PLUMB_INVALID_ARGUMENT, "untrusted is null with n_untrusted");
+      }
       if (result->capacity > 0 && result->ids == nullptr) {
         return fail(error, PLUMB_INVALID_ARGUMENT, "ids is null with a capacity");
       }
       Instance& instance = *static_cast<Instance*>(self);
       std::unique_ptr<Scratch> scratch = instance.pool.take();
       IdWriter writer(*result);
-      instance.tokenizer->encode(to_view(request->text), request->special, *scratch, writer);
+      instance.tokenizer->encode(*request, *scratch, writer);
       instance.pool.give(std::move(scratch));
       return plumb_status{result->n <= result->capacity ? PLUMB_OK : PLUMB_MORE_SPACE};
     });

@@ -7,7 +7,7 @@
 #include "plumb/sdk/tokenizer/merge.h"
 #include "plumb/sdk/tokenizer/token_index.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 
 class PairIndex {
  public:
@@ -52,4 +52,4 @@ class PairIndex {
   uint64_t seed_;
 };
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

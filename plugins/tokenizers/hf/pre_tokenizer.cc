@@ -8,7 +8,7 @@
 
 #include "plumb/sdk/utf8.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 /// What the patterns tell apart: \p{L}, \p{M}, \p{N}, \s but [\r\n], [\r\n], all else.
@@ -369,4 +369,4 @@ size_t WordCursor::next_word() {
   return text_.size();
 }
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 
 /// The character that stands for a byte, in UTF-8.
 /// Source  GPT-2, encoder.py, bytes_to_unicode: printable Latin-1 stands for itself, the other 68
@@ -17,4 +17,4 @@ std::string_view character_of(uint8_t byte);
 /// outside the alphabet.
 bool append_bytes_of(std::string_view token, std::string& out);
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -11,7 +11,7 @@
 #include "plumb/sdk/tokenizer/encoder.h"
 #include "pre_tokenizer.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 
 class BpeTokenizer {
  public:
@@ -23,7 +23,7 @@ class BpeTokenizer {
   /// Ill-formed UTF-8 is read as U+FFFD and encoded as that character's bytes; the spans are those
   /// of the bytes that were there. A byte that the vocabulary has no token for is left out, as the
   /// tokenizers library does.
-  void encode(std::string_view text, uint32_t special, tokenizer::Scratch& scratch,
+  void encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
               tokenizer::IdWriter& out) const;
 
   std::string_view piece(int32_t id, bool is_first) const;
@@ -49,4 +49,4 @@ class BpeTokenizer {
   std::vector<uint32_t> piece_ends_;
 };
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -4,7 +4,7 @@
 
 #include "plumb/sdk/utf8.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 constexpr char32_t kFirstShifted = 0x100;
@@ -69,4 +69,4 @@ bool append_bytes_of(std::string_view token, std::string& out) {
   return true;
 }
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -6,7 +6,7 @@
 #include "byte_alphabet.h"
 #include "nfc.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 using tokenizer::MappedView;
@@ -121,11 +121,11 @@ std::string_view BpeTokenizer::piece(int32_t id, bool) const {
   return std::string_view(piece_bytes_).substr(begin, piece_ends_[id] - begin);
 }
 
-void BpeTokenizer::encode(std::string_view text, uint32_t special, Scratch& scratch,
+void BpeTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
                           tokenizer::IdWriter& out) const {
   tokenizer::cut_at_literals(
-      vocabulary_, literals_, tokenizer::repair(text, scratch.repaired), special, scratch.matches,
-      [&](int32_t id, plumb_span span) { out.put(id, span); },
+      vocabulary_, literals_, tokenizer::repair(to_view(request.text), scratch.repaired), request,
+      scratch.matches, [&](int32_t id, plumb_span span) { out.put(id, span); },
       [&](const MappedView& part) { encode_text(part, scratch, out); });
 }
 
@@ -185,4 +185,4 @@ int32_t BpeTokenizer::whole_word(std::string_view word) const {
   return id >= 0 && vocabulary_.attributes[id] == 0 ? id : -1;
 }
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 namespace {
 
 /// Below this, no character composes with what stands before it, and none changes alone.
@@ -107,4 +107,4 @@ tokenizer::MappedView to_nfc(const tokenizer::MappedView& view, tokenizer::Mappe
   return storage.view();
 }
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -3,7 +3,7 @@
 
 #include "plumb/sdk/tokenizer/mapped_text.h"
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 
 /// The text in NFC: the view itself if it is so already, else a rewritten text in `storage`. The
 /// unit of change is a base character with its marks; each byte of a changed unit maps to the whole
@@ -12,4 +12,4 @@ namespace plumbline::tokenizers::bpe {
 /// utf8proc.
 tokenizer::MappedView to_nfc(const tokenizer::MappedView& view, tokenizer::MappedText& storage);
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace plumbline::tokenizers::bpe {
+namespace plumbline::tokenizers::hf {
 
 /// The pattern of a vocabulary. Each stands for public regular expressions, given beside its
 /// splitter.
@@ -52,4 +52,4 @@ class WordCursor {
   size_t run_end_ = 0;
 };
 
-}  // namespace plumbline::tokenizers::bpe
+}  // namespace plumbline::tokenizers::hf

@@ -1,4 +1,4 @@
-// plugin.cc: the door of plumb.tokenizers.bpe.
+// plugin.cc: the door of plumb.tokenizers.hf.
 #include "bpe_tokenizer.h"
 #include "plumb/sdk/entry.h"
 
@@ -8,7 +8,7 @@ using plumbline::to_view;
 
 const void* extension(plumb_str id) {
   if (to_view(id) != PLUMB_EXT_TOKENIZER) return nullptr;
-  return plumbline::tokenizer::TokenizerTable<plumbline::tokenizers::bpe::BpeTokenizer>::get();
+  return plumbline::tokenizer::TokenizerTable<plumbline::tokenizers::hf::BpeTokenizer>::get();
 }
 
 }  // namespace
