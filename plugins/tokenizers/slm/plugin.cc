@@ -1,0 +1,16 @@
+// plugin.cc: the door of plumb.tokenizers.slm.
+#include "plumb/sdk/entry.h"
+#include "slm_tokenizer.h"
+
+namespace {
+
+using plumbline::to_view;
+
+const void* extension(plumb_str id) {
+  if (to_view(id) != PLUMB_EXT_TOKENIZER) return nullptr;
+  return plumbline::tokenizer::TokenizerTable<plumbline::tokenizers::slm::SlmTokenizer>::get();
+}
+
+}  // namespace
+
+PLUMB_DEFINE_PLUGIN(plumbline::runs_anywhere, plumbline::no_rank, extension)
