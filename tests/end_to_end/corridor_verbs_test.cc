@@ -7,13 +7,16 @@
 #include <sstream>
 
 #include "core/base/npy.h"
+#include "plumb/formats.h"
 #include "tests/end_to_end/plumb_command.h"
+#include "tests/support/gguf_writer.h"
 
 namespace plumbline::test {
 namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kGreedy = "models/tiny-world/greedy.jsonl";
@@ -252,6 +255,18 @@ TEST_F(CorridorVerbs, ModelInspectShowsTensors) {
       parse(shell("$PLUMB model inspect $SOURCE/golden/models/tiny-world/model.gguf --json"));
   EXPECT_EQ(got["loader"], "plumb.loaders.gguf");
   EXPECT_FALSE(got["tensors"].empty());
+}
+
+// Two long names may differ at their ends only.
+TEST_F(CorridorVerbs, ModelInspectPrintsNamesWhole) {
+  const std::string name = std::string(57, 'n') + ".weight";
+  GgufWriter writer;
+  writer.text("general.architecture", "llama").tensor(name, {4}, PLUMB_F32, Bytes(16));
+  const Bytes file = writer.bytes();
+  write("names.gguf", std::string(file.begin(), file.end()));
+  const Outcome shown = shell("$PLUMB model inspect names.gguf");
+  ASSERT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr(name));
 }
 
 }  // namespace

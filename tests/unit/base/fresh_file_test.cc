@@ -11,6 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class FreshFiles : public testing::Test {
  protected:
@@ -72,7 +73,12 @@ TEST_F(FreshFiles, WhatIsInTheWayStays) {
   EXPECT_FALSE(FreshFile::create(folder_.path("a"), 1)) << "a link may lead anywhere";
   std::filesystem::create_directory(folder_.path("c.unfinished"));
   EXPECT_FALSE(FreshFile::create(folder_.path("c"), 1));
-  EXPECT_THAT(folder_.files(), ElementsAre("a.unfinished", "c.unfinished"));
+  folder_.write("precious", "kept");
+  std::filesystem::create_hard_link(folder_.path("precious"), folder_.path("d.unfinished"));
+  EXPECT_FALSE(FreshFile::create(folder_.path("d"), 1)) << "another file's second name";
+  EXPECT_EQ(folder_.read("precious"), "kept");
+  EXPECT_THAT(folder_.files(),
+              UnorderedElementsAre("a.unfinished", "c.unfinished", "d.unfinished", "precious"));
 }
 
 }  // namespace

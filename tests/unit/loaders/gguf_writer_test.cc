@@ -82,6 +82,26 @@ TEST(GgufWriter, OffsetsAreAlignedAndMissingNumbersAppended) {
   EXPECT_EQ(again.tensor(1).file_offset, made.offsets[1]);
 }
 
+TEST(GgufWriter, RefusesARecordThatIsNotThere) {
+  const Opened opened(two_tensors().bytes());
+  const auto refused = [&](plumb_file_layout* record) {
+    ErrorBuffer error;
+    EXPECT_EQ(loaders::gguf::writer_table().layout(opened.model(), record, error),
+              PLUMB_INVALID_ARGUMENT);
+    EXPECT_THAT(std::string(error.message()), HasSubstr("missing, or too short, or has no room"));
+  };
+  refused(nullptr);
+  plumb_file_layout record = make_abi<plumb_file_layout>();
+  record.struct_bytes = 8;
+  refused(&record);
+  record = make_abi<plumb_file_layout>();
+  record.n_tensors = 2;  // and no formats
+  refused(&record);
+  record = make_abi<plumb_file_layout>();
+  record.head_capacity_bytes = 1;  // and no head
+  refused(&record);
+}
+
 TEST(GgufWriter, SaysWhatItCannotWrite) {
   const Opened opened(two_tensors().bytes());
   const auto refused = [&](plumb_format main_format, std::vector<plumb_format> formats,

@@ -4,7 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "tests/support/model_harness.h"
+#include "tests/support/temporary_folder.h"
 
 namespace plumbline::test {
 namespace {
@@ -95,6 +98,40 @@ TEST(Decoder, CopiesBetweenBackendsAndCountsIt) {
   // The reference's SiLU is exact to f64, the canonical one to a few ULP.
   ASSERT_EQ(ours.size(), expected.size());
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], expected[i], 1e-4f);
+}
+
+// Which worker meets a broken tensor first is chance; which one is named is not.
+TEST(Decoder, NamesTheSameOneOfSeveralCorruptTensors) {
+  const std::string good = golden_folder("tiny-formats") + "/model.gguf";
+  const plumb_loader& loader = gguf<plumb_loader>(PLUMB_EXT_LOADER);
+  std::string bytes = read_file(good);
+  const auto whole = model::ModelFile::open(loader, &small_host(), good);
+  ASSERT_TRUE(whole);
+  for (const auto& [name, entry] : whole->tensors()) {
+    // The high byte of the first block's scale: NaN.
+    if (entry.tensor.format == PLUMB_Q8_0) bytes.at(entry.tensor.file_offset + 1) = 0x7e;
+  }
+  const TemporaryFolder folder;
+  const auto file =
+      model::ModelFile::open(loader, &small_host(), folder.write("model.gguf", bytes));
+  ASSERT_TRUE(file);
+
+  const KernelsPlugin& scalar = *std::ranges::find(runnable_kernels(), "plumb.cpu.scalar",
+                                                   [](const KernelsPlugin& one) { return one.id; });
+  std::set<std::string> messages;
+  for (int i = 0; i < 20; ++i) {
+    ThreadPool pool(2);
+    const auto backend =
+        model::Backend::create(scalar.id, *scalar.table, &small_host(), pool.n_threads(), "{}", "");
+    ASSERT_TRUE(backend);
+    model::DecoderOptions options;
+    options.backends = {backend->get()};
+    const auto decoder = model::Decoder::create(*file, pool, options);
+    ASSERT_FALSE(decoder);
+    EXPECT_EQ(decoder.error().code, PLUMB_CORRUPT);
+    messages.insert(decoder.error().message);
+  }
+  EXPECT_EQ(messages.size(), 1u) << testing::PrintToString(messages);
 }
 
 TEST(Decoder, NamesEveryOpOnce) {
