@@ -42,6 +42,12 @@ def step_fuzz(arguments) -> None:
     tokenizer_fuzz.generate(GOLDEN, arguments.models)
 
 
+def step_text_suite(arguments) -> None:
+    import text_suite
+
+    text_suite.generate(GOLDEN, arguments.models)
+
+
 def step_dequant(arguments) -> None:
     import dequant_golden
 
@@ -92,6 +98,7 @@ STEPS = {
     "tokenizers": step_tokenizers,
     "fuzz": step_fuzz,
     "templates": step_templates,
+    "text_suite": step_text_suite,
     "dequant": step_dequant,
     "quantise": step_quantise,
     "numerics": step_numerics,
@@ -99,13 +106,13 @@ STEPS = {
     "rope": step_rope,
     "check": step_check,
 }
-NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "all")
+NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "text_suite", "all")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("step", choices=[*STEPS, "all"])
-    parser.add_argument("--models", type=Path, help="folder with the real models as NAME.gguf, gemma3-tokenizer.json")
+    parser.add_argument("--models", type=Path, help="folder with the real models as NAME.gguf, tokenizers/NAME/")
     arguments = parser.parse_args()
     if arguments.step in NEED_MODELS and arguments.models is None:
         parser.error(f"step {arguments.step} needs --models FOLDER, see README.md")

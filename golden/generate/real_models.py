@@ -94,7 +94,7 @@ def tokenizer_inputs(checkpoint: Checkpoint, tokenizers: Path) -> dict[str, str]
     """sha256 of the tokenizer file, where the ids do not come out of the GGUF file itself."""
     if checkpoint.value("tokenizer.ggml.model") == "gpt2":
         return {}
-    path = tokenizers / "gemma3-tokenizer.json"
+    path = tokenizers / "tokenizers/gemma3/tokenizer.json"
     return {path.name: provenance.sha256(path)}
 
 

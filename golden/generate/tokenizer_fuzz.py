@@ -90,7 +90,7 @@ def reference(path: Path, checkpoint: Checkpoint, models: Path | None):
         return ByteLevelReference(checkpoint)
     if path.name == "model.gguf":
         return SentencePieceReference(checkpoint)
-    return GemmaReference(checkpoint, models / "gemma3-tokenizer.json")
+    return GemmaReference(checkpoint, models / "tokenizers/gemma3/tokenizer.json")
 
 
 def ids_lines(checkpoint: Checkpoint, tokenizer, n_texts: int) -> list[dict]:
@@ -155,5 +155,5 @@ def generate(golden: Path, models: Path) -> None:
     for name, patterns in SPLITS.items():
         provenance.write_jsonl(folder / f"words-{name}.jsonl", word_lines(patterns))
     provenance.write_jsonl(folder / "nfc.jsonl", nfc_lines())
-    inputs["gemma3-tokenizer.json"] = provenance.sha256(models / "gemma3-tokenizer.json")
+    inputs["tokenizers/gemma3/tokenizer.json"] = provenance.sha256(models / "gemma3-tokenizer.json")
     provenance.write(folder, "fuzz", ["tokenizers", "sentencepiece", "gguf"], inputs)

@@ -153,7 +153,7 @@ def write_golden(golden: Path, name: str, models: Path) -> dict[str, str]:
     checkpoint = Checkpoint(path)
     inputs = {path.name if not name.startswith("tiny-") else f"{name}/model.gguf": provenance.sha256(path)}
     if reference_class is GemmaReference:
-        tokenizer_json = models / "gemma3-tokenizer.json"
+        tokenizer_json = models / "tokenizers/gemma3/tokenizer.json"
         inputs[tokenizer_json.name] = provenance.sha256(tokenizer_json)
         reference = reference_class(checkpoint, tokenizer_json)
     else:

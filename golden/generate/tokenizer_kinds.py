@@ -85,7 +85,7 @@ def reference_tokenizer(checkpoint, tokenizers: Path) -> Tokenizer:
     """The `tokenizers` object for a real model: out of the GGUF file, or for Gemma its published tokenizer.json."""
     if checkpoint.value("tokenizer.ggml.model") == "gpt2":
         return byte_level_tokenizer(checkpoint)
-    return Tokenizer.from_file(str(tokenizers / "gemma3-tokenizer.json"))
+    return Tokenizer.from_file(str(tokenizers / "tokenizers/gemma3/tokenizer.json"))
 
 
 def encode_prompt(checkpoint, tokenizer: Tokenizer, text: str) -> list[int]:
