@@ -84,6 +84,12 @@ def step_rope(arguments) -> None:
     rope_golden.generate(GOLDEN)
 
 
+def step_attacks(arguments) -> None:
+    import attack_strings
+
+    attack_strings.generate(GOLDEN)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -104,6 +110,7 @@ STEPS = {
     "numerics": step_numerics,
     "math": step_math,
     "rope": step_rope,
+    "attacks": step_attacks,
     "check": step_check,
 }
 NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "text_suite", "all")
