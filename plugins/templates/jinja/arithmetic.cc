@@ -153,8 +153,11 @@ Value repeat(Runtime& rt, const Value& what, std::int64_t n) {
     if (total == 0) return Value::string("", true);
     char* bytes = rt.text_bytes(total);
     if (bytes == nullptr) return Value();
-    for (std::uint64_t at = 0; at < total; at += one)
+    const bool marked = rt.marks() != nullptr && rt.marks()->any(what.view());
+    for (std::uint64_t at = 0; at < total; at += one) {
       std::copy(what.bytes, what.bytes + one, bytes + at);
+      if (marked) rt.copy_marks(what.view(), bytes + at);
+    }
     return Value::string({bytes, static_cast<std::size_t>(total)}, what.is_ascii());
   }
   if (!rt.spend(total) || !rt.fits(total * sizeof(Value))) return Value();

@@ -35,6 +35,7 @@ const Entry* find_in(const Table<Entry>& table, std::string_view name) {
 }  // namespace
 
 Value Filter::apply(Runtime& rt, const Value& subject, const Args& args) const {
+  const MadeFrom frame(rt, subject, args);
   return check_arguments(rt, name, takes_arguments, args) ? function(rt, subject, args) : Value();
 }
 

@@ -64,7 +64,7 @@ class Bound {
   Bound(Runtime& rt, std::string_view callee, const Args& args,
         const std::array<std::string_view, N>& names, std::size_t n_required = 0)
       : rt_(rt), callee_(callee), names_(names) {
-    ok_ = bind(rt, callee, args, names_, values_, n_required);
+    ok_ = jinja::bind(rt, callee, args, names_, values_, n_required);
   }
 
   explicit operator bool() const { return ok_; }

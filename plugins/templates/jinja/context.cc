@@ -40,7 +40,8 @@ class ContextReader : public nlohmann::json_sax<Json> {
   bool parse_error(std::size_t position, const std::string& last_token,
                    const nlohmann::detail::exception&) override {
     rt_.fail(ErrorKind::context, "context: byte " + std::to_string(position) + ": '" +
-                                     shown(last_token) + "' seen, JSON expected");
+                                     std::string(text::beginning(last_token, 40)) +
+                                     "' seen, JSON expected");
     return false;
   }
 
@@ -50,13 +51,6 @@ class ContextReader : public nlohmann::json_sax<Json> {
     std::vector<Value> keys;
     std::vector<Value> values;
   };
-
-  /// The part of a token that an error can quote: short, and valid UTF-8 whatever the input was.
-  static std::string shown(std::string_view token) {
-    token = token.substr(0, 40);
-    const std::size_t invalid = text::first_invalid_utf8(token);
-    return std::string(token.substr(0, invalid));
-  }
 
   bool add(const Value& value) {
     if (open_.empty()) {

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "evaluator.h"
 #include "parser.h"
+#include "provenance.h"
 
 namespace plumbline::templates::jinja {
 namespace {
@@ -68,16 +69,18 @@ std::variant<Template, Error> Template::compile(std::string_view source) {
   return Template(std::move(program));
 }
 
-std::variant<std::string, Error> Template::render(const RenderRequest& request,
-                                                  const Limits& limits) const {
+std::variant<Rendering, Error> Template::render(const RenderRequest& request,
+                                                const Limits& limits) const {
   Runtime rt(request, limits);
-  std::string out;
   const Dict* context = read_context(rt, request.context_json);
-  if (context == nullptr) return Error{rt.error_kind(), rt.error_message()};
+  if (context != nullptr && request.untrusted_json)
+    mark_context(rt, Value::of(context), *request.untrusted_json);
+  if (rt.failed()) return Error{rt.error_kind(), rt.error_message()};
+  Text out(rt);
   Evaluator(*program_, rt, *context).run(out);
   if (rt.failed())
     return error_at(program_->source, rt.error_kind(), rt.error_message(), rt.error_at());
-  return out;
+  return std::move(out).take();
 }
 
 }  // namespace plumbline::templates::jinja

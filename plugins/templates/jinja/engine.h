@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 /// The Jinja language as chat templates use it: jinja2 3.1 in transformers' configuration
 /// (immutable sandbox, trim_blocks, lstrip_blocks, loop controls, generation blocks, tojson =
@@ -53,6 +54,19 @@ struct RenderRequest {
   UndefinedProfile profile = UndefinedProfile::strict;
   std::optional<std::int64_t>
       now_unix_s;  // what strftime_now sees, UTC; without it that call is an error
+  // JSON pointers to what strangers wrote; without it nobody asks whose the rendered bytes are
+  std::optional<std::string_view> untrusted_json;
+};
+
+/// A half-open range of bytes.
+struct Span {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+struct Rendering {
+  std::string text;
+  std::vector<Span> untrusted;  // sorted, disjoint: what strangers wrote, or what was made of it
 };
 
 inline constexpr std::size_t kMaxTemplateBytes = std::size_t{64} << 20;
@@ -66,8 +80,8 @@ class Template {
   static std::variant<Template, Error> compile(std::string_view source);
 
   /// Fails as ErrorKind lists it; never throws but for exhausted memory of the machine.
-  std::variant<std::string, Error> render(const RenderRequest& request,
-                                          const Limits& limits = {}) const;
+  std::variant<Rendering, Error> render(const RenderRequest& request,
+                                        const Limits& limits = {}) const;
 
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;

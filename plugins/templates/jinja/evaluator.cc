@@ -302,12 +302,15 @@ Value Evaluator::call_value(const Value& callee, const Args& args, std::uint32_t
   switch (callee.kind) {
     case Kind::macro:
       return call_macro(*callee.macro, args);
-    case Kind::function:
+    case Kind::function: {
+      const MadeFrom frame(rt_, callee, args);
       return callee.function->call(rt_, args);
+    }
     case Kind::loop:
       return call_loop(*callee.loop, args, at);
     case Kind::method: {
       const BoundMethod& bound = *callee.method;
+      const MadeFrom frame(rt_, bound.self, args);
       return bound.method->call(rt_, bound.self, args);
     }
     case Kind::undefined:
@@ -320,12 +323,9 @@ Value Evaluator::call_value(const Value& callee, const Args& args, std::uint32_t
 
 Value Evaluator::call_macro(const Macro& macro, const Args& args) {
   Scope* scope = inner(macro.scope);
-  std::string text;
-  if (bind_parameters(*macro.node, args, scope)) {
-    Output out(rt_, text);
-    execute(macro.node->body, scope, out);
-  }
-  return rt_.string(text);
+  Text out(rt_);
+  if (bind_parameters(*macro.node, args, scope)) execute(macro.node->body, scope, out);
+  return out.value();
 }
 
 /// Python's rules, and jinja2's: without a value or a default a parameter is undefined.
@@ -392,12 +392,11 @@ Value Evaluator::call_loop(Loop& loop, const Args& args, std::uint32_t at) {
   }
   const Bound arg(rt_, "loop", args, params("iterable"), 1);
   if (!arg) return Value();
-  std::string text;
-  Output out(rt_, text);
+  Text out(rt_);
   Flow flow = Flow::next;
   rt_.at(at);
   run_loop(*loop.node, arg[0], loop.scope, loop.depth + 1, out, flow);
-  return rt_.string(text);
+  return out.value();
 }
 
 }  // namespace plumbline::templates::jinja

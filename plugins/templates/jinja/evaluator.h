@@ -24,43 +24,30 @@ struct Scope {
   std::uint32_t capacity = 0;
 };
 
-/// Where statements print: text that is bounded by the render's limits.
-class Output {
- public:
-  Output(Runtime& rt, std::string& text) : rt_(rt), text_(text) {}
-  void write(std::string_view s) {
-    if (rt_.spend_bytes(s.size()) && rt_.fits(text_.size() + s.size())) text_ += s;
-  }
-
- private:
-  Runtime& rt_;
-  std::string& text_;
-};
-
 /// Walks over a program once. Expressions: evaluator.cc; statements: statements.cc.
 class Evaluator {
  public:
   Evaluator(const Program& program, Runtime& rt, const Dict& context);
 
-  void run(std::string& out);
+  void run(Text& out);
 
  private:
   enum class Flow : std::uint8_t { next, break_loop, continue_loop };
 
   // Statements
-  Flow execute(Body body, Scope* scope, Output& out);
-  Flow execute(const Statement& statement, Scope* scope, Output& out);
-  Flow run_if(const IfStatement& node, Scope* scope, Output& out);
-  Flow run_for(const ForStatement& node, Scope* scope, Output& out);
+  Flow execute(Body body, Scope* scope, Text& out);
+  Flow execute(const Statement& statement, Scope* scope, Text& out);
+  Flow run_if(const IfStatement& node, Scope* scope, Text& out);
+  Flow run_for(const ForStatement& node, Scope* scope, Text& out);
   void run_loop(const ForStatement& node, const Value& iterable, Scope* scope, std::int64_t depth,
-                Output& out, Flow& flow);
+                Text& out, Flow& flow);
   Flow run_set_block(const SetBlock& node, Scope* scope);
-  Flow run_filter_block(const FilterBlock& node, Scope* scope, Output& out);
-  Flow run_with(const WithStatement& node, Scope* scope, Output& out);
-  void run_call_block(const CallBlock& node, Scope* scope, Output& out);
-  void print(const Value& value, Output& out);
+  Flow run_filter_block(const FilterBlock& node, Scope* scope, Text& out);
+  Flow run_with(const WithStatement& node, Scope* scope, Text& out);
+  void run_call_block(const CallBlock& node, Scope* scope, Text& out);
+  void print(const Value& value, Text& out);
   void assign(const Expr& target, const Value& value, Scope* scope);
-  Value filter_captured(const Expr& filter, const std::string& text, Scope* scope);
+  Value filter_captured(const Expr& filter, const Text& text, Scope* scope);
   std::vector<Value> filtered(const ForStatement& node, std::span<const Value> items, Scope* scope);
 
   // Expressions

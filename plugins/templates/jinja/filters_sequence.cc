@@ -46,9 +46,9 @@ Value last(Runtime& rt, const Value& v, const Args&) {
 Value reverse(Runtime& rt, const Value& v, const Args&) {
   const auto items = rt.items(v);
   if (v.is_string()) {
-    std::string out;
-    for (std::size_t i = items.size(); i > 0; --i) out += items[i - 1].view();
-    return rt.string(out);
+    Text out(rt);
+    for (std::size_t i = items.size(); i > 0; --i) out.add(items[i - 1].view());
+    return out.value();
   }
   return rt.iterator(std::vector<Value>(items.rbegin(), items.rend()));
 }
@@ -56,18 +56,16 @@ Value reverse(Runtime& rt, const Value& v, const Args&) {
 Value join(Runtime& rt, const Value& v, const Args& args) {
   const Bound arg(rt, "join", args, params("d", "attribute"), 0);
   if (!arg) return Value();
-  const std::string separator(arg.has(0) ? rt.to_text(arg[0]).view() : "");
-  std::string out;
+  const Value separator = arg.has(0) ? rt.to_text(arg[0]) : Value::string("", true);
+  Text out(rt);
   bool is_first = true;
   for (const Value& item : rt.items(v)) {
     const Value part = rt.to_text(attribute_by_path(rt, item, arg[1], Value::absent()));
-    const std::uint64_t n = separator.size() + part.n_bytes;
-    if (!rt.spend_bytes(n) || !rt.fits(out.size() + n)) return Value();
-    if (!is_first) out += separator;
+    if (!is_first && !out.add(separator.view())) return Value();
     is_first = false;
-    out += part.view();
+    if (!out.add(part.view())) return Value();
   }
-  return rt.string(out);
+  return out.value();
 }
 
 Value items(Runtime& rt, const Value& v, const Args&) {

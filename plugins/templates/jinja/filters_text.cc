@@ -235,10 +235,12 @@ Value to_json(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "tojson", args, params("ensure_ascii", "indent", "separators", "sort_keys"), 0);
   if (!arg) return Value();
   JsonStyle style;
+  std::string blanks;
   style.ascii_only = arg.flag(0, false);
   style.sort_keys = arg.flag(3, false);
   if (arg.has(1) && !arg[1].is_none()) {
-    style.indent = arg[1].is_string() ? std::string(arg[1].view()) : spaces(rt, arg.integer(1, 0));
+    if (!arg[1].is_string()) blanks = spaces(rt, arg.integer(1, 0));
+    style.indent = arg[1].is_string() ? arg[1].view() : blanks;
     style.item_separator = ",";
   }
   if (arg.has(2) && !arg[2].is_none()) {
@@ -249,9 +251,9 @@ Value to_json(Runtime& rt, const Value& v, const Args& args) {
     style.item_separator = separators[0].view();
     style.key_separator = separators[1].view();
   }
-  std::string out;
+  Text out(rt);
   append_json(rt, out, v, style);
-  return rt.string(out);
+  return out.value();
 }
 
 /// jinja2's own tojson: nothing in its output can end or begin a tag.
@@ -259,16 +261,18 @@ Value to_json_untrusted(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "tojson_untrusted", args, params("indent"), 0);
   if (!arg) return Value();
   JsonStyle style;
+  std::string blanks;
   style.html_safe = true;
   style.ascii_only = true;
   style.sort_keys = true;
   if (arg.has(0) && !arg[0].is_none()) {
-    style.indent = spaces(rt, arg.integer(0, 0));
+    blanks = spaces(rt, arg.integer(0, 0));
+    style.indent = blanks;
     style.item_separator = ",";
   }
-  std::string out;
+  Text out(rt);
   append_json(rt, out, v, style);
-  return rt.string(out);
+  return out.value();
 }
 
 constexpr Filter kTextFilters[] = {

@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxWidth = 1 << 20;
 
 /// What stands between % or : and the type letter.
 struct Spec {
-  std::string fill = " ";
+  std::string_view fill = " ";  // in memory of the render, with its marks
   char align = 0;  // < > ^ =
   char sign = '-';  // + or blank: also before positive numbers
   bool alternate = false;
@@ -35,19 +35,19 @@ std::string grouped(std::string digits, char separator, std::size_t group) {
 }
 
 /// Puts sign and body into the width.
-Value padded(Runtime& rt, const Spec& spec, const std::string& sign, const std::string& body,
+Value padded(Runtime& rt, const Spec& spec, std::string_view sign, std::string_view body,
              char default_align) {
   const char align = spec.align != 0 ? spec.align : default_align;
   const auto n = static_cast<std::int64_t>(text::count_points(sign) + text::count_points(body));
   const std::int64_t missing = std::max<std::int64_t>(0, spec.width - n);
   const std::int64_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing;
-  std::string out;
-  if (align == '=') out += sign;
-  for (std::int64_t i = 0; i < left; ++i) out += spec.fill;
-  if (align != '=') out += sign;
-  out += body;
-  for (std::int64_t i = left; i < missing; ++i) out += spec.fill;
-  return rt.string(out);
+  Text out(rt);
+  if (align == '=') out.add(sign);
+  for (std::int64_t i = 0; i < left; ++i) out.add(spec.fill);
+  if (align != '=') out.add(sign);
+  out.add(body);
+  for (std::int64_t i = left; i < missing; ++i) out.add(spec.fill);
+  return out.value();
 }
 
 std::string sign_text(const Spec& spec, bool negative) {
@@ -117,13 +117,13 @@ Value format_string(Runtime& rt, const Spec& spec, const Value& s) {
   if (spec.precision >= 0)
     shown = shown.substr(0, text::offset_of_point(shown, static_cast<std::size_t>(spec.precision)));
   if (spec.width == 0) return Runtime::part_of(s, shown);
-  return padded(rt, spec, "", std::string(shown), '<');
+  return padded(rt, spec, "", shown, '<');
 }
 
 Value repr_of(Runtime& rt, const Value& v) {
-  std::string out;
+  Text out(rt);
   append_repr(rt, out, v);
-  return rt.string(out);
+  return out.value();
 }
 
 Value wrong_type(Runtime& rt, char type, const Value& v) {
@@ -162,15 +162,14 @@ class PercentFormatter {
   }
 
   Value run() {
-    std::string out;
+    Text out(rt_);
     while (at_ < format_.size() && !rt_.failed()) {
       const std::size_t percent = format_.find('%', at_);
-      out += format_.substr(at_, percent == std::string_view::npos ? percent : percent - at_);
+      out.add(format_.substr(at_, percent == std::string_view::npos ? percent : percent - at_));
       if (percent == std::string_view::npos) break;
       at_ = percent + 1;
       const Value part = directive();
-      if (!rt_.spend_bytes(part.n_bytes) || !rt_.fits(out.size() + part.n_bytes)) return Value();
-      out += part.view();
+      if (!out.add(part.view())) return Value();
     }
     // Python lets anything with subscripts that is no string or tuple be left over: it could be a
     // mapping.
@@ -179,7 +178,7 @@ class PercentFormatter {
     if (!rt_.failed() && next_ < queue_.size() && !used_mapping_ && !may_be_left) {
       return rt_.fail(ErrorKind::type, "format: not all arguments were converted");
     }
-    return rt_.failed() ? Value() : rt_.string(out);
+    return rt_.failed() ? Value() : out.value();
   }
 
  private:
@@ -296,15 +295,15 @@ class BraceFormatter {
   BraceFormatter(Runtime& rt, const Args& args) : rt_(rt), args_(args) {}
 
   /// `nested`: inside a format spec, where fields may stand but no specs of their own.
-  std::string run(std::string_view format, bool nested) {
-    std::string out;
+  Value run(std::string_view format, bool nested) {
+    Text out(rt_);
     for (std::size_t at = 0; at < format.size() && !rt_.failed();) {
       const std::size_t brace = std::min(format.find_first_of("{}", at), format.size());
-      out += format.substr(at, brace - at);
+      out.add(format.substr(at, brace - at));
       if (brace == format.size()) break;
       at = brace + 1;
       if (at < format.size() && format[at] == format[brace]) {
-        out += format[at++];
+        out.add(format.substr(at++, 1));
         continue;
       }
       const std::size_t end = format[brace] == '{' ? closing(format, at) : std::string_view::npos;
@@ -313,11 +312,10 @@ class BraceFormatter {
         break;
       }
       const Value part = field(format.substr(at, end - at), nested);
-      if (!rt_.spend_bytes(part.n_bytes) || !rt_.fits(out.size() + part.n_bytes)) break;
-      out += part.view();
+      if (!out.add(part.view())) break;
       at = end + 1;
     }
-    return out;
+    return rt_.failed() ? Value() : out.value();
   }
 
  private:
@@ -349,7 +347,7 @@ class BraceFormatter {
     if (nested && rest.find('{') != std::string_view::npos) {
       return rt_.fail(ErrorKind::type, "format: fields nested too deeply");
     }
-    return convert(value, nested ? std::string(rest) : run(rest, true));
+    return convert(value, nested ? rest : run(rest, true).view());
   }
 
   Value look_up(std::string_view name) {
@@ -423,12 +421,13 @@ class BraceFormatter {
     return at == s.size();
   }
 
-  Value convert(const Value& v, const std::string& spec_text) {
+  Value convert(const Value& v, std::string_view spec_text) {
     if (rt_.failed()) return Value();
     if (spec_text.empty()) return rt_.to_text(v);
     Spec spec;
     if (!parse(spec_text, spec))
-      return rt_.fail(ErrorKind::type, "format: spec '" + spec_text + "' not understood");
+      return rt_.fail(ErrorKind::type,
+                      "format: spec '" + std::string(spec_text) + "' not understood");
     const bool float_type =
         spec.type != 0 && std::string_view("eEfFgG%").find(spec.type) != std::string_view::npos;
     const bool integer_type =
@@ -456,8 +455,7 @@ Value percent_format(Runtime& rt, const Value& format, const Value& values) {
 
 Value brace_format(Runtime& rt, const Value& format, const Args& args) {
   if (!rt.spend_bytes(2 * std::uint64_t{format.n_bytes})) return Value();
-  const std::string out = BraceFormatter(rt, args).run(format.view(), false);
-  return rt.failed() ? Value() : rt.string(out);
+  return BraceFormatter(rt, args).run(format.view(), false);
 }
 
 }  // namespace plumbline::templates::jinja

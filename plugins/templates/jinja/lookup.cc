@@ -55,11 +55,11 @@ Value slice_string(Runtime& rt, const Value& s, const Bounds& b) {
     return Value::string(tail.substr(0, text::offset_of_point(tail, n)));
   }
   const auto points = rt.items(s);
-  std::string out;
+  Text out(rt);
   for (std::int64_t i = 0, at = b.start; i < b.n && !points.empty(); ++i, at += b.step) {
-    out += points[static_cast<std::size_t>(at)].view();
+    out.add(points[static_cast<std::size_t>(at)].view());
   }
-  return rt.string(out);
+  return out.value();
 }
 
 Value slice_list(Runtime& rt, const List& list, const Bounds& b) {

@@ -226,7 +226,7 @@ Value lines(Runtime& rt, const Value& self, const Args& args) {
 Value join(Runtime& rt, const Value& self, const Args& args) {
   const Bound arg(rt, "join", args, params("iterable"), 1);
   if (!arg) return Value();
-  std::string out;
+  Text out(rt);
   bool first = true;
   for (const Value& item : rt.items(arg[0])) {
     if (!item.is_string()) {
@@ -234,13 +234,11 @@ Value join(Runtime& rt, const Value& self, const Args& args) {
       return rt.fail(ErrorKind::type,
                      "join: '" + std::string(type_name(item)) + "' seen, strings expected");
     }
-    const std::uint64_t n = std::uint64_t{self.n_bytes} + item.n_bytes;
-    if (!rt.spend_bytes(n) || !rt.fits(out.size() + n)) return Value();
-    if (!first) out += self.view();
+    if (!first && !out.add(self.view())) return Value();
     first = false;
-    out += item.view();
+    if (!out.add(item.view())) return Value();
   }
-  return rt.string(out);
+  return out.value();
 }
 
 // Changing --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ namespace plumbline::templates::jinja {
 namespace {
 
 /// False when the text under construction has used up the render's fuel or the nesting bound.
-bool may_go_on(Runtime& rt, const std::string& out, int depth) {
+bool may_go_on(Runtime& rt, const Text& out, int depth) {
   if (!rt.spend(1) || !rt.fits(out.size())) return false;
   // Lists and dicts are bounded where they are made; only a namespace can hold itself.
   if (depth <= 2 * kMaxDataDepth) return true;
@@ -21,10 +21,8 @@ void append_hex(std::string& out, char32_t point, int n_digits) {
   for (int shift = (n_digits - 1) * 4; shift >= 0; shift -= 4) out += kDigits[point >> shift & 0xF];
 }
 
-void append_string_repr(std::string& out, std::string_view s) {
-  const bool single = s.find('\'') == s.npos || s.find('"') != s.npos;
-  const char quote = single ? '\'' : '"';
-  out += quote;
+/// What stands for `s` between quotes of the given kind.
+void append_escaped(std::string& out, std::string_view s, char quote) {
   for (std::size_t at = 0; at < s.size();) {
     const std::size_t from = at;
     const char32_t point = text::next_point(s, at);
@@ -50,58 +48,65 @@ void append_string_repr(std::string& out, std::string_view s) {
       append_hex(out, point, 8);
     }
   }
-  out += quote;
 }
 
-void append_items_repr(Runtime& rt, std::string& out, std::span<const Value> items, int depth) {
+void append_string_repr(Text& out, std::string_view s) {
+  const bool single = s.find('\'') == s.npos || s.find('"') != s.npos;
+  const char quote = single ? '\'' : '"';
+  out.own() += quote;
+  out.add_each(s, [&](std::string_view part) { append_escaped(out.own(), part, quote); });
+  out.own() += quote;
+}
+
+void append_items_repr(Runtime& rt, Text& out, std::span<const Value> items, int depth) {
   bool first = true;
   for (const Value& item : items) {
     if (rt.failed()) return;
-    if (!first) out += ", ";
+    if (!first) out.own() += ", ";
     first = false;
     append_repr(rt, out, item, depth + 1);
   }
 }
 
-void append_dict_repr(Runtime& rt, std::string& out, const Dict& dict, int depth) {
-  out += '{';
+void append_dict_repr(Runtime& rt, Text& out, const Dict& dict, int depth) {
+  out.own() += '{';
   bool first = true;
   for (const Entry& entry : dict.entries) {
     if (rt.failed()) return;
-    if (!first) out += ", ";
+    if (!first) out.own() += ", ";
     first = false;
     append_repr(rt, out, entry.key, depth + 1);
-    out += ": ";
+    out.own() += ": ";
     append_repr(rt, out, entry.value, depth + 1);
   }
-  out += '}';
+  out.own() += '}';
 }
 
-void append_list_repr(Runtime& rt, std::string& out, const List& list, int depth) {
+void append_list_repr(Runtime& rt, Text& out, const List& list, int depth) {
   switch (list.flavor) {
     case Flavor::list:
-      out += '[';
+      out.own() += '[';
       append_items_repr(rt, out, list.items, depth);
-      out += ']';
+      out.own() += ']';
       return;
     case Flavor::tuple:
     case Flavor::group:
-      out += '(';
+      out.own() += '(';
       append_items_repr(rt, out, list.items, depth);
-      out += list.items.size() == 1 ? ",)" : ")";
+      out.own() += list.items.size() == 1 ? ",)" : ")";
       return;
     case Flavor::dict_items:
-      out += "dict_items([";
+      out.own() += "dict_items([";
       break;
     case Flavor::dict_keys:
-      out += "dict_keys([";
+      out.own() += "dict_keys([";
       break;
     case Flavor::dict_values:
-      out += "dict_values([";
+      out.own() += "dict_values([";
       break;
   }
   append_items_repr(rt, out, list.items, depth);
-  out += "])";
+  out.own() += "])";
 }
 
 void append_range_repr(std::string& out, const Range& range) {
@@ -150,34 +155,34 @@ std::string float_text(double d) {
   return out + digits.substr(0, n_whole) + "." + digits.substr(n_whole);
 }
 
-void append_text(Runtime& rt, std::string& out, const Value& value) {
+void append_text(Runtime& rt, Text& out, const Value& value) {
   if (value.is_string()) {
-    out += value.view();
+    out.add(value.view());
   } else if (!value.is_undefined()) {
     append_repr(rt, out, value);
   }
 }
 
-void append_repr(Runtime& rt, std::string& out, const Value& value, int depth) {
+void append_repr(Runtime& rt, Text& out, const Value& value, int depth) {
   if (!may_go_on(rt, out, depth)) return;
   switch (value.kind) {
     case Kind::undefined:
-      out += "Undefined";
+      out.own() += "Undefined";
       return;
     case Kind::none:
-      out += "None";
+      out.own() += "None";
       return;
     case Kind::boolean:
-      out += value.boolean ? "True" : "False";
+      out.own() += value.boolean ? "True" : "False";
       return;
     case Kind::integer:
-      out += std::to_string(value.integer);
+      out.own() += std::to_string(value.integer);
       return;
     case Kind::big_integer:
-      out += value.view();
+      out.own() += value.view();
       return;
     case Kind::floating:
-      out += float_text(value.floating);
+      out.own() += float_text(value.floating);
       return;
     case Kind::string:
       if (rt.spend_bytes(value.n_bytes) && rt.fits(out.size() + value.n_bytes))
@@ -190,30 +195,30 @@ void append_repr(Runtime& rt, std::string& out, const Value& value, int depth) {
       append_dict_repr(rt, out, *value.dict, depth);
       return;
     case Kind::range:
-      append_range_repr(out, *value.range);
+      append_range_repr(out.own(), *value.range);
       return;
     case Kind::iterator:
-      out += "<generator object>";
+      out.own() += "<generator object>";
       return;
     case Kind::name_space:
-      out += "<Namespace ";
+      out.own() += "<Namespace ";
       append_dict_repr(rt, out, *value.space, depth + 1);
-      out += '>';
+      out.own() += '>';
       return;
     case Kind::macro:
-      out += "<Macro ";
+      out.own() += "<Macro ";
       append_repr(rt, out, rt.attribute(value, "name"), depth + 1);
-      out += '>';
+      out.own() += '>';
       return;
     case Kind::loop:
-      out += "<LoopContext " + std::to_string(value.loop->at + 1) + "/" +
-             std::to_string(value.loop->items.size()) + ">";
+      out.own() += "<LoopContext " + std::to_string(value.loop->at + 1) + "/" +
+                   std::to_string(value.loop->items.size()) + ">";
       return;
     case Kind::method:
-      out += "<built-in method " + std::string(value.method->method->name) + ">";
+      out.own() += "<built-in method " + std::string(value.method->method->name) + ">";
       return;
     case Kind::function:
-      out += "<function " + std::string(value.function->name) + ">";
+      out.own() += "<function " + std::string(value.function->name) + ">";
       return;
   }
 }
@@ -223,26 +228,25 @@ namespace {
 /// json.dumps, one value at a time.
 class JsonWriter {
  public:
-  JsonWriter(Runtime& rt, std::string& out, const JsonStyle& style)
-      : rt_(rt), out_(out), style_(style) {}
+  JsonWriter(Runtime& rt, Text& out, const JsonStyle& style) : rt_(rt), out_(out), style_(style) {}
 
   void write(const Value& value, int level) {
     if (!may_go_on(rt_, out_, level)) return;
     switch (value.kind) {
       case Kind::none:
-        out_ += "null";
+        out_.own() += "null";
         return;
       case Kind::boolean:
-        out_ += value.boolean ? "true" : "false";
+        out_.own() += value.boolean ? "true" : "false";
         return;
       case Kind::integer:
-        out_ += std::to_string(value.integer);
+        out_.own() += std::to_string(value.integer);
         return;
       case Kind::big_integer:
-        out_ += value.view();
+        out_.own() += value.view();
         return;
       case Kind::floating:
-        out_ += number(value.floating);
+        out_.own() += number(value.floating);
         return;
       case Kind::string:
         write_string(value.view());
@@ -273,14 +277,14 @@ class JsonWriter {
 
   void break_line(int level) {
     if (!style_.indent) return;
-    out_ += '\n';
-    for (int i = 0; i < level; ++i) out_ += *style_.indent;
+    out_.own() += '\n';
+    for (int i = 0; i < level; ++i) out_.add(*style_.indent);
   }
 
   /// Text made so far is paid for as it grows, so that a wide tree cannot outrun the fuel.
   bool separate(bool& first, int level) {
     if (rt_.failed()) return false;
-    if (!first) out_ += style_.item_separator;
+    if (!first) out_.add(style_.item_separator);
     first = false;
     break_line(level + 1);
     return rt_.spend_bytes(
@@ -289,22 +293,22 @@ class JsonWriter {
 
   void write_list(std::span<const Value> items, int level) {
     if (items.empty()) {
-      out_ += "[]";
+      out_.own() += "[]";
       return;
     }
-    out_ += '[';
+    out_.own() += '[';
     bool first = true;
     for (const Value& item : items) {
       if (!separate(first, level)) return;
       write(item, level + 1);
     }
     break_line(level);
-    out_ += ']';
+    out_.own() += ']';
   }
 
   void write_dict(const Dict& dict, int level) {
     if (dict.entries.empty()) {
-      out_ += "{}";
+      out_.own() += "{}";
       return;
     }
     std::vector<Entry> entries(dict.entries.begin(), dict.entries.end());
@@ -313,16 +317,16 @@ class JsonWriter {
         return !rt_.failed() && compare(rt_, a.key, b.key, "<") == Order::less;
       });
     }
-    out_ += '{';
+    out_.own() += '{';
     bool first = true;
     for (const Entry& entry : entries) {
       if (!separate(first, level)) return;
       write_key(entry.key);
-      out_ += style_.key_separator;
+      out_.add(style_.key_separator);
       write(entry.value, level + 1);
     }
     break_line(level);
-    out_ += '}';
+    out_.own() += '}';
   }
 
   void write_key(const Value& key) {
@@ -334,9 +338,9 @@ class JsonWriter {
       case Kind::integer:
       case Kind::big_integer:
       case Kind::floating:
-        out_ += '"';
+        out_.own() += '"';
         write(key, 0);
-        out_ += '"';
+        out_.own() += '"';
         return;
       default:
         rt_.fail(ErrorKind::type, "dict key of type '" + std::string(type_name(key)) +
@@ -345,8 +349,8 @@ class JsonWriter {
   }
 
   void write_escape(char32_t unit) {
-    out_ += "\\u";
-    append_hex(out_, unit, 4);
+    out_.own() += "\\u";
+    append_hex(out_.own(), unit, 4);
   }
 
   bool must_escape(char32_t point) const {
@@ -358,37 +362,43 @@ class JsonWriter {
 
   void write_string(std::string_view s) {
     if (!rt_.spend_bytes(s.size()) || !rt_.fits(out_.size() + s.size())) return;
-    out_ += '"';
+    out_.own() += '"';
+    out_.add_each(s, [&](std::string_view part) { write_escaped(part); });
+    out_.own() += '"';
+  }
+
+  void write_escaped(std::string_view s) {
+    std::string& out = out_.own();
     for (std::size_t at = 0; at < s.size();) {
       const std::size_t from = at;
       const char32_t point = text::next_point(s, at);
       switch (point) {
         case '"':
-          out_ += "\\\"";
+          out += "\\\"";
           continue;
         case '\\':
-          out_ += "\\\\";
+          out += "\\\\";
           continue;
         case '\n':
-          out_ += "\\n";
+          out += "\\n";
           continue;
         case '\r':
-          out_ += "\\r";
+          out += "\\r";
           continue;
         case '\t':
-          out_ += "\\t";
+          out += "\\t";
           continue;
         case '\b':
-          out_ += "\\b";
+          out += "\\b";
           continue;
         case '\f':
-          out_ += "\\f";
+          out += "\\f";
           continue;
         default:
           break;
       }
       if (!must_escape(point)) {
-        out_.append(s, from, at - from);
+        out.append(s, from, at - from);
       } else if (point < 0x10000) {
         write_escape(point);
       } else {
@@ -396,17 +406,16 @@ class JsonWriter {
         write_escape(0xDC00 + ((point - 0x10000) & 0x3FF));
       }
     }
-    out_ += '"';
   }
 
   Runtime& rt_;
-  std::string& out_;
+  Text& out_;
   const JsonStyle& style_;
 };
 
 }  // namespace
 
-void append_json(Runtime& rt, std::string& out, const Value& value, const JsonStyle& style) {
+void append_json(Runtime& rt, Text& out, const Value& value, const JsonStyle& style) {
   JsonWriter(rt, out, style).write(value, 0);
 }
 

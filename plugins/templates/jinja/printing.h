@@ -1,17 +1,19 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime.h"
 
 namespace plumbline::templates::jinja {
 
 /// Appends repr(value), Python's way of showing it; fails the render when it gets too long or deep.
-void append_repr(Runtime& rt, std::string& out, const Value& value, int depth = 0);
+void append_repr(Runtime& rt, Text& out, const Value& value, int depth = 0);
 
 /// Appends str(value), except that undefined values print nothing: profiles are the runtime's
 /// business.
-void append_text(Runtime& rt, std::string& out, const Value& value);
+void append_text(Runtime& rt, Text& out, const Value& value);
 
 /// repr(float): the shortest digits that read back as the same double, in Python's notation.
 std::string float_text(double d);
@@ -19,13 +21,13 @@ std::string float_text(double d);
 struct JsonStyle {
   bool ascii_only = false;
   bool sort_keys = false;
-  std::optional<std::string> indent;  // one level of it
-  std::string item_separator = ", ";
-  std::string key_separator = ": ";
+  std::optional<std::string_view> indent;  // one level of it
+  std::string_view item_separator = ", ";
+  std::string_view key_separator = ": ";
   bool html_safe = false;  // < > & ' as \u escapes
 };
 
 /// Appends json.dumps(value) in the given style; a value that JSON does not know is a type error.
-void append_json(Runtime& rt, std::string& out, const Value& value, const JsonStyle& style);
+void append_json(Runtime& rt, Text& out, const Value& value, const JsonStyle& style);
 
 }  // namespace plumbline::templates::jinja

@@ -47,7 +47,8 @@ Runtime::Runtime(const RenderRequest& request, const Limits& limits)
       fuel_left_(limits.fuel),
       limits_(limits),
       profile_(request.profile),
-      now_unix_s_(request.now_unix_s) {}
+      now_unix_s_(request.now_unix_s),
+      tracks_(request.untrusted_json.has_value()) {}
 
 Value Runtime::fail(ErrorKind kind, std::string message) {
   if (!failed_) {
@@ -111,12 +112,30 @@ char* Runtime::text_bytes(std::uint64_t n) {
   return bytes;
 }
 
+void Runtime::mark(std::string_view text) {
+  constexpr std::size_t kMarkBytes = 64;  // about what one node of the map takes
+  if (tracks_ && charge(kMarkBytes)) marks_.add(text);
+}
+
 Value Runtime::string(std::string_view s) {
+  const Value made = template_string(s);
+  if (tracks_ && made_from_ != nullptr && made_from_->untrusted()) mark(made.view());
+  return made;
+}
+
+Value Runtime::template_string(std::string_view s) {
   if (s.empty()) return Value::string("", true);
   char* bytes = text_bytes(s.size());
   if (bytes == nullptr) return Value::string("", true);
   std::memcpy(bytes, s.data(), s.size());
   return Value::string({bytes, s.size()});
+}
+
+void Runtime::copy_marks(std::string_view from, const char* to) {
+  if (!tracks_) return;
+  std::vector<std::string_view> found;  // the map must not change under the search
+  marks_.each(from, [&](std::size_t at, std::size_t n) { found.emplace_back(to + at, n); });
+  for (const std::string_view part : found) mark(part);
 }
 
 Value Runtime::concat(const Value& a, const Value& b) {
@@ -128,12 +147,15 @@ Value Runtime::concat(const Value& a, const Value& b) {
   if (n <= kLongest && spend_bytes(b.n_bytes) && texts_.extend(a.bytes + a.n_bytes, b.n_bytes)) {
     // `a` is the newest text of the arena, which is never const memory; it stays valid as a prefix.
     std::memcpy(const_cast<char*>(a.bytes) + a.n_bytes, b.bytes, b.n_bytes);
+    copy_marks(b.view(), a.bytes + a.n_bytes);
     return Value::string({a.bytes, static_cast<std::size_t>(n)}, ascii);
   }
   char* bytes = text_bytes(n);
   if (bytes == nullptr) return Value::string("", true);
   std::memcpy(bytes, a.bytes, a.n_bytes);
   std::memcpy(bytes + a.n_bytes, b.bytes, b.n_bytes);
+  copy_marks(a.view(), bytes);
+  copy_marks(b.view(), bytes + a.n_bytes);
   return Value::string({bytes, static_cast<std::size_t>(n)}, ascii);
 }
 
@@ -227,9 +249,9 @@ Value Runtime::to_text(const Value& value) {
       fail_undefined(value);
     return Value::string("", true);
   }
-  std::string out;
+  Text out(*this);
   append_text(*this, out, value);
-  return string(out);
+  return out.value();
 }
 
 bool Runtime::is_iterable(const Value& value) const {

@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "engine.h"
+#include "provenance.h"
 #include "value.h"
 
 namespace plumbline::templates::jinja {
@@ -42,6 +43,10 @@ class Runtime {
   /// May a text of n bytes exist? False, and an error, when it would outgrow the memory limit.
   bool fits(std::uint64_t n_bytes);
 
+  /// Takes bytes for the engine's own books out of the memory limit. False, and an error, when it
+  /// does not cover them.
+  bool charge(std::size_t n_bytes) { return budget_.take(n_bytes) || fits(UINT64_MAX); }
+
   /// Goes one evaluation deeper; false, and an error, at the limit. leave() undoes it in both
   /// cases.
   bool enter();
@@ -51,16 +56,28 @@ class Runtime {
   UndefinedProfile profile() const { return profile_; }
   std::optional<std::int64_t> now_unix_s() const { return now_unix_s_; }
 
+  // Provenance ----------------------------------------------------------------------------------
+  /// What strangers wrote, or null: nobody asks.
+  const Marks* marks() const { return tracks_ ? &marks_ : nullptr; }
+  void mark(std::string_view text);
+  MadeFrom* made_from() const { return made_from_; }
+  void set_made_from(MadeFrom* values) { made_from_ = values; }
+
   // Making values -------------------------------------------------------------------------------
+  /// Copies text that the running call made: a stranger's if any of the call's values is one's.
   Value string(std::string_view s);
+  /// Copies text that is the template's, or whose marks the caller sets.
+  Value template_string(std::string_view s);
   Value concat(const Value& a, const Value& b);
-  /// n uninitialised bytes for a string, or null after a failure.
+  /// n uninitialised bytes for a string, or null after a failure; the caller sets their marks.
   char* text_bytes(std::uint64_t n);
   Value list(std::span<const Value> items, Flavor flavor = Flavor::list);
   Value list(const std::vector<Value>& items, Flavor flavor = Flavor::list);
   Value tuple(std::initializer_list<Value> items);
   Value iterator(const std::vector<Value>& items);
   Value range(std::int64_t start, std::int64_t stop, std::int64_t step);
+  /// Bytes of `to` that were copied out of `from` are marked as those are.
+  void copy_marks(std::string_view from, const char* to);
   /// A string without copying: `part` lies inside `whole`.
   static Value part_of(const Value& whole, std::string_view part) {
     return whole.is_ascii() ? Value::string(part, true) : Value::string(part);
@@ -98,12 +115,30 @@ class Runtime {
   UndefinedProfile profile_;
   std::optional<std::int64_t> now_unix_s_;
 
+  const bool tracks_;
+  Marks marks_;
+  MadeFrom* made_from_ = nullptr;
+
   bool failed_ = false;
   ErrorKind kind_ = ErrorKind::internal;
   std::string message_;
   std::uint32_t at_ = 0;
   std::uint32_t error_at_ = 0;
 };
+
+template <typename Write>
+void Text::add_each(std::string_view s, Write write) {
+  if (rt_.marks() == nullptr) return write(s);
+  std::size_t at = 0;
+  rt_.marks()->each(s, [&](std::size_t from, std::size_t n) {
+    if (from > at) write(s.substr(at, from - at));
+    const std::size_t begin = bytes_.size();
+    write(s.substr(from, n));
+    mark(begin, bytes_.size());
+    at = from + n;
+  });
+  if (at < s.size()) write(s.substr(at));
+}
 
 /// Collects the entries of a dict; later values of equal keys win, as in Python.
 class DictBuilder {

@@ -5,13 +5,12 @@
 
 namespace plumbline::templates::jinja {
 
-void Evaluator::run(std::string& out) {
-  Output output(rt_, out);
-  execute(program_.body, inner(nullptr), output);
+void Evaluator::run(Text& out) {
+  execute(program_.body, inner(nullptr), out);
 }
 
 /// Every recursion of statements comes through here, so this is where it is bounded.
-Evaluator::Flow Evaluator::execute(Body body, Scope* scope, Output& out) {
+Evaluator::Flow Evaluator::execute(Body body, Scope* scope, Text& out) {
   Flow flow = Flow::next;
   if (rt_.enter()) {
     for (const Statement* statement : body) {
@@ -24,11 +23,11 @@ Evaluator::Flow Evaluator::execute(Body body, Scope* scope, Output& out) {
   return flow;
 }
 
-Evaluator::Flow Evaluator::execute(const Statement& statement, Scope* scope, Output& out) {
+Evaluator::Flow Evaluator::execute(const Statement& statement, Scope* scope, Text& out) {
   rt_.at(statement.at);
   switch (statement.kind) {
     case StatementKind::data:
-      out.write(static_cast<const DataStatement&>(statement).data);
+      out.add(static_cast<const DataStatement&>(statement).data);
       break;
     case StatementKind::print: {
       const Expr& expr = *static_cast<const PrintStatement&>(statement).value;
@@ -73,12 +72,12 @@ Evaluator::Flow Evaluator::execute(const Statement& statement, Scope* scope, Out
   return Flow::next;
 }
 
-void Evaluator::print(const Value& value, Output& out) {
+void Evaluator::print(const Value& value, Text& out) {
   if (rt_.failed()) return;
-  out.write(rt_.to_text(value).view());
+  out.add(rt_.to_text(value).view());
 }
 
-Evaluator::Flow Evaluator::run_if(const IfStatement& node, Scope* scope, Output& out) {
+Evaluator::Flow Evaluator::run_if(const IfStatement& node, Scope* scope, Text& out) {
   for (const Branch& branch : node.branches) {
     const Value test = evaluate(*branch.test, scope);
     rt_.at(branch.test->at);
@@ -91,7 +90,7 @@ Evaluator::Flow Evaluator::run_if(const IfStatement& node, Scope* scope, Output&
 
 // Loops -----------------------------------------------------------------------------------------
 
-Evaluator::Flow Evaluator::run_for(const ForStatement& node, Scope* scope, Output& out) {
+Evaluator::Flow Evaluator::run_for(const ForStatement& node, Scope* scope, Text& out) {
   const Value iterable = evaluate(*node.iterable, scope);
   rt_.at(node.iterable->at);
   Flow flow = Flow::next;
@@ -115,7 +114,7 @@ std::vector<Value> Evaluator::filtered(const ForStatement& node, std::span<const
 }
 
 void Evaluator::run_loop(const ForStatement& node, const Value& iterable, Scope* scope,
-                         std::int64_t depth, Output& out, Flow& flow) {
+                         std::int64_t depth, Text& out, Flow& flow) {
   std::span<const Value> items = rt_.items(iterable);
   if (node.test != nullptr && !items.empty()) {
     const Value kept = rt_.list(filtered(node, items, scope));
@@ -174,30 +173,29 @@ void Evaluator::assign(const Expr& target, const Value& value, Scope* scope) {
 
 // Blocks ----------------------------------------------------------------------------------------
 
-Value Evaluator::filter_captured(const Expr& filter, const std::string& text, Scope* scope) {
+Value Evaluator::filter_captured(const Expr& filter, const Text& text, Scope* scope) {
   Scope* inside = inner(scope);
-  bind_name(inside, kCaptured, rt_.string(text));
+  bind_name(inside, kCaptured, text.value());
   return evaluate(filter, inside);
 }
 
 Evaluator::Flow Evaluator::run_set_block(const SetBlock& node, Scope* scope) {
-  std::string text;
-  Output captured(rt_, text);
+  Text captured(rt_);
   const Flow flow = execute(node.body, inner(scope), captured);
   if (flow == Flow::next && !rt_.failed())
-    assign(*node.target, filter_captured(*node.filter, text, scope), scope);
+    assign(*node.target, filter_captured(*node.filter, captured, scope), scope);
   return flow;
 }
 
-Evaluator::Flow Evaluator::run_filter_block(const FilterBlock& node, Scope* scope, Output& out) {
-  std::string text;
-  Output captured(rt_, text);
+Evaluator::Flow Evaluator::run_filter_block(const FilterBlock& node, Scope* scope, Text& out) {
+  Text captured(rt_);
   const Flow flow = execute(node.body, inner(scope), captured);
-  if (flow == Flow::next && !rt_.failed()) print(filter_captured(*node.filter, text, scope), out);
+  if (flow == Flow::next && !rt_.failed())
+    print(filter_captured(*node.filter, captured, scope), out);
   return flow;
 }
 
-Evaluator::Flow Evaluator::run_with(const WithStatement& node, Scope* scope, Output& out) {
+Evaluator::Flow Evaluator::run_with(const WithStatement& node, Scope* scope, Text& out) {
   Scope* inside = inner(scope);
   for (std::size_t i = 0; i < node.targets.size(); ++i) {
     assign(*node.targets[i], evaluate(*node.values[i], scope), inside);
@@ -205,7 +203,7 @@ Evaluator::Flow Evaluator::run_with(const WithStatement& node, Scope* scope, Out
   return execute(node.body, inside, out);
 }
 
-void Evaluator::run_call_block(const CallBlock& node, Scope* scope, Output& out) {
+void Evaluator::run_call_block(const CallBlock& node, Scope* scope, Text& out) {
   Value caller(Kind::macro);
   caller.macro = rt_.objects().make<Macro>(&node.caller, scope);
   print(call(*node.call, scope, &caller), out);

@@ -70,6 +70,11 @@ std::size_t first_invalid_utf8(std::string_view s) {
   return std::string_view::npos;
 }
 
+std::string_view beginning(std::string_view s, std::size_t n_bytes) {
+  s = s.substr(0, n_bytes);
+  return s.substr(0, first_invalid_utf8(s));
+}
+
 bool is_ascii(std::string_view s) {
   std::size_t at = 0;
   for (; at + 8 <= s.size(); at += 8) {

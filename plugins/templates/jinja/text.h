@@ -13,6 +13,9 @@ std::size_t first_invalid_utf8(std::string_view s);
 
 bool is_ascii(std::string_view s);
 
+/// The part of any bytes that an error can quote: at most `n_bytes`, and UTF-8.
+std::string_view beginning(std::string_view s, std::size_t n_bytes);
+
 /// Reads the code point at `at` and moves past it.
 char32_t next_point(std::string_view s, std::size_t& at);
 

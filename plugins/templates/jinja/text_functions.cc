@@ -29,27 +29,25 @@ Value replace_text(Runtime& rt, const Value& s, std::string_view from, std::stri
   if (!rt.spend_bytes(all.size())) return s;
   std::uint64_t left = count < 0 ? UINT64_MAX : static_cast<std::uint64_t>(count);
   if (left == 0 || (!from.empty() && all.find(from) == std::string_view::npos)) return s;
-  std::string out;
+  Text out(rt);
   std::size_t at = 0;
   while (left > 0) {
     // An empty pattern matches before each code point and at the end.
     std::size_t found = from.empty() ? at : all.find(from, at);
     if (found == std::string_view::npos) break;
-    if (!rt.spend_bytes(to.size()) || !rt.fits(out.size() + (found - at) + to.size())) return s;
-    out += all.substr(at, found - at);
-    out += to;
+    if (!out.add(all.substr(at, found - at)) || !out.add(to)) return s;
     at = found + from.size();
     --left;
     if (from.empty()) {
-      if (at >= all.size()) return rt.string(out);
+      if (at >= all.size()) return out.value();
       std::size_t next = at;
       text::next_point(all, next);
-      out += all.substr(at, next - at);
+      out.add(all.substr(at, next - at));
       at = next;
     }
   }
-  out += all.substr(at);
-  return rt.string(out);
+  out.add(all.substr(at));
+  return out.value();
 }
 
 std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends) {

@@ -69,6 +69,46 @@ TEST_F(JinjaPlugin, AsksForSpaceAndThenRenders) {
   EXPECT_EQ(std::string(out.begin(), out.end()), "a;b;1970");
 }
 
+TEST_F(JinjaPlugin, TellsWhoseTheBytesAre) {
+  ASSERT_EQ(create("<{{ a }}|{{ b }}>", "{}"), PLUMB_OK);
+  auto request = make_abi<plumb_render_request>();
+  request.context_json = to_abi(R"({"a": "x", "b": "yz"})");
+  request.untrusted_json = to_abi(R"(["/a", "/b"])");
+  auto spans = make_abi<plumb_spans>();
+  spans.n = PLUMB_NO_SPANS;
+  request.untrusted = &spans;
+  std::vector<char> out(6);
+  uint64_t n_bytes = 0;
+  const auto render_now = [&] {
+    return engine_->render(self_, &request, out.data(), out.size(), &n_bytes, error_);
+  };
+  EXPECT_EQ(render_now(), PLUMB_MORE_SPACE);  // of spans
+  EXPECT_EQ(n_bytes, 6U);
+  ASSERT_EQ(spans.n, 2U);
+  plumb_span places[2] = {};
+  spans.spans = places;
+  spans.capacity = 2;
+  ASSERT_EQ(render_now(), PLUMB_OK) << error_.message();
+  EXPECT_EQ(std::string(out.begin(), out.end()), "<x|yz>");
+  EXPECT_EQ(places[0].begin, 1U);
+  EXPECT_EQ(places[0].end, 2U);
+  EXPECT_EQ(places[1].begin, 3U);
+  EXPECT_EQ(places[1].end, 5U);
+  request.untrusted_json = to_abi("");
+  EXPECT_EQ(render_now(), PLUMB_OK);
+  EXPECT_EQ(spans.n, 0U);
+  request.untrusted_json = to_abi(R"(["/c"])");
+  EXPECT_EQ(render_now(), PLUMB_INVALID_ARGUMENT);
+  EXPECT_EQ(error_.message(),
+            "untrusted: '/c' seen, a JSON pointer to a value of the context expected");
+  spans.spans = nullptr;
+  EXPECT_EQ(render_now(), PLUMB_INVALID_ARGUMENT);
+  request.untrusted = nullptr;
+  EXPECT_EQ(render_now(), PLUMB_OK) << "spans that nobody wants are not looked for";
+  request.struct_bytes = offsetof(plumb_render_request, untrusted_json);
+  EXPECT_EQ(render_now(), PLUMB_OK) << "a caller from before provenance";
+}
+
 TEST_F(JinjaPlugin, IsStrictUnlessTheOptionsSayOtherwise) {
   std::vector<char> out(16);
   uint64_t n_bytes = 0;

@@ -27,10 +27,10 @@ inline Rendered render(
   using templates::jinja::Template;
   const auto compiled = Template::compile(source);
   if (const auto* error = std::get_if<Error>(&compiled)) return {true, error->text(), error->kind};
-  const auto rendered =
-      std::get<Template>(compiled).render({context_json, profile, now_unix_s}, limits);
+  const auto rendered = std::get<Template>(compiled).render(
+      {context_json, profile, now_unix_s, std::nullopt}, limits);
   if (const auto* error = std::get_if<Error>(&rendered)) return {true, error->text(), error->kind};
-  return {false, std::get<std::string>(rendered)};
+  return {false, std::get<templates::jinja::Rendering>(rendered).text};
 }
 
 }  // namespace plumbline::test
