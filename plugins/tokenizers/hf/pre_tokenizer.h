@@ -30,6 +30,10 @@ struct PreTokenizer {
 /// Null if the name is unknown. The empty name is "default".
 const PreTokenizer* find_pre_tokenizer(std::string_view name);
 
+/// The splitter of a regular expression, to the letter as public files write it; null: there is
+/// none. The words of a splitter lie end to end: behaviour "Isolated" of a pattern.
+const Pattern* find_pattern(std::string_view regex);
+
 /// Walks the words of a well-formed text. Linear time, no memory.
 class WordCursor {
  public:
