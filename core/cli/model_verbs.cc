@@ -121,6 +121,42 @@ int pull(const ModelOptions& options) {
   return kDone;
 }
 
+// Every key with its value, or with the size of what is too long to show.
+OrderedJson metadata_summary(const plumb_metadata& metadata) {
+  constexpr size_t kShownBytesMax = 120;
+  OrderedJson summary = OrderedJson::object();
+  for (uint64_t i = 0;; ++i) {
+    const plumb_str key = metadata.key_at(metadata.context, i);
+    if (key.bytes == 0) return summary;
+    auto value = make_abi<plumb_value>();
+    if (metadata.get(metadata.context, key, &value) != PLUMB_OK) continue;
+    OrderedJson& shown = summary[to_string(key)];
+    switch (value.type) {
+      case PLUMB_VALUE_I64:
+        shown = value.as.i64;
+        break;
+      case PLUMB_VALUE_U64:
+        shown = value.as.u64;
+        break;
+      case PLUMB_VALUE_F64:
+        shown = value.as.f64;
+        break;
+      case PLUMB_VALUE_BOOL:
+        shown = value.as.u64 != 0;
+        break;
+      case PLUMB_VALUE_STR:
+        if (value.as.str.bytes <= kShownBytesMax) {
+          shown = to_string(value.as.str);
+        } else {
+          shown = std::to_string(value.as.str.bytes) + " bytes";
+        }
+        break;
+      default:
+        shown = std::to_string(value.as.array.n) + " values";
+    }
+  }
+}
+
 int inspect(const ModelOptions& options) {
   Host host = make_host(options.paths);
   const std::string path = find_model(options.name, host);
@@ -144,10 +180,12 @@ int inspect(const ModelOptions& options) {
                        {"bytes", entry->tensor.data.bytes}});
   }
   if (options.json) {
+    json["metadata"] = metadata_summary(file.metadata());
     json["tensors"] = tensors;
     print_json(json);
     return kDone;
   }
+  if (tensors.empty()) json["metadata"] = metadata_summary(file.metadata());
   print_json(json);
   for (const OrderedJson& tensor : tensors) {
     char bytes[40];
@@ -177,14 +215,17 @@ std::string resolve_model(const config::ModelSource& source, Host& host) {
     stop(kModelFile, {PLUMB_NOT_FOUND, "model " + source.package +
                                            " is not here yet: plumb model pull " + source.package});
   }
-  if (!source.sha256.empty()) {
-    const std::string found = value_or_stop(sha256_of_file(source.path), kModelFile);
-    if (found != source.sha256) {
-      stop(kModelFile, {PLUMB_CORRUPT, source.path + ": sha256 is " + found +
-                                           ", the config expects " + source.sha256});
-    }
-  }
+  check_pin(source.path, source.sha256);
   return source.path;
+}
+
+void check_pin(const std::string& path, const std::string& sha256) {
+  if (sha256.empty()) return;
+  const std::string found = value_or_stop(sha256_of_file(path), kModelFile);
+  if (found != sha256) {
+    stop(kModelFile,
+         {PLUMB_CORRUPT, path + ": sha256 is " + found + ", the config expects " + sha256});
+  }
 }
 
 void add_model(CLI::App& app, int& exit) {

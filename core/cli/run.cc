@@ -26,7 +26,7 @@ OrderedJson read_messages(const RunOptions& options) {
 
 std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline) {
   if (options.raw) return options.prompt;
-  if (!pipeline.has_chat_template() && options.messages_file.empty()) {
+  if (options.messages_file.empty() && part_or_stop(pipeline.template_text()).empty()) {
     note("the model has no chat template: the prompt is used as it is");
     return options.prompt;
   }

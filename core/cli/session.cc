@@ -99,8 +99,11 @@ Host& Session::host() {
 
 pipeline::Pipeline& Session::pipeline() {
   if (pipeline_ == nullptr) {
-    const std::string path = resolve_model(config().config.model.source, host());
-    pipeline_ = value_or_stop(pipeline::Pipeline::open(config().config, host(), path), kModelFile);
+    const config::PipelineConfig& wanted = config().config;
+    const std::string path = resolve_model(wanted.model.source, host());
+    check_pin(wanted.tokenizer.path, wanted.tokenizer.sha256);
+    check_pin(wanted.chat_template.path, wanted.chat_template.sha256);
+    pipeline_ = value_or_stop(pipeline::Pipeline::open(wanted, host(), path), kModelFile);
   }
   return *pipeline_;
 }

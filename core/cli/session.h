@@ -92,6 +92,10 @@ class Session {
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
 std::string resolve_model(const config::ModelSource& source, Host& host);
 
+/// Ends the verb unless the file at path hashes to what the config expects; an empty sha256 is no
+/// pin.
+void check_pin(const std::string& path, const std::string& sha256);
+
 /// A model's file: by its path, or one that was pulled by its name.
 std::string find_model(const std::string& name, Host& host);
 

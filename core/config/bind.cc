@@ -83,10 +83,18 @@ PipelineConfig bind(const Value& tree) {
   kernels.options_json = read.json("kernels.options");
 
   config.tokenizer.plugin = read.text("tokenizer.plugin");
+  config.tokenizer.path = read.text_or_empty("tokenizer.path");
+  config.tokenizer.sha256 = read.text_or_empty("tokenizer.sha256");
   config.tokenizer.special =
       read.text("tokenizer.special") == "off" ? Special::kOff : Special::kParse;
   config.tokenizer.options_json = read.json("tokenizer.options");
-  config.chat_template = {read.text("template.plugin"), read.text("template.undefined")};
+  config.chat_template = {
+      .plugin = read.text("template.plugin"),
+      .path = read.text_or_empty("template.path"),
+      .sha256 = read.text_or_empty("template.sha256"),
+      .name = read.text("template.name"),
+      .undefined = read.text("template.undefined"),
+  };
 
   config.sampling.profile = read.text_or_empty("sampling.profile");
   for (const Value& item : read.at("sampling.stages").items)

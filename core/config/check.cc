@@ -215,20 +215,26 @@ std::string quoted_at(const Value& tree, std::string_view path) {
   return std::string(path) + " " + tree.at(path)->shown();
 }
 
-void check_source(const Value& tree, bool is_ship, Problems& problems) {
-  const Value& source = *tree.at("model.source");
-  const Value* path = source.find("path");
-  const Value* sha256 = source.find("sha256");
-  if (source.find("package") == nullptr && path == nullptr) {
-    problems.add(source.origin, "no model.source, expected package or path");
-  }
+// A path and what it is pinned by, in the map that `where` names.
+void check_pin(const Value& map, const std::string& where, bool is_ship, Problems& problems) {
+  const Value* path = map.find("path");
+  const Value* sha256 = map.find("sha256");
   if (sha256 != nullptr && path == nullptr) {
     problems.add(sha256->origin,
-                 "model.source.sha256 without model.source.path, which is what it pins");
+                 where + ".sha256 without " + where + ".path, which is what it pins");
   }
   if (is_ship && path != nullptr && sha256 == nullptr) {
-    problems.add(path->origin, "model.source.path without sha256, which mode ship expects");
+    problems.add(path->origin, where + ".path without sha256, which mode ship expects");
   }
+}
+
+void check_files(const Value& tree, bool is_ship, Problems& problems) {
+  const Value& source = *tree.at("model.source");
+  if (source.find("package") == nullptr && source.find("path") == nullptr) {
+    problems.add(source.origin, "no model.source, expected package or path");
+  }
+  for (const char* where : {"model.source", "tokenizer", "template"})
+    check_pin(*tree.at(where), where, is_ship, problems);
 }
 
 void check_overrides(const Value& overrides, Problems& problems) {
@@ -290,7 +296,7 @@ void complete(Value& tree, const Spec& spec, Problems& problems) {
 
 void check_contradictions(const Value& tree, Problems& problems) {
   const bool is_ship = tree.at("mode")->text == "ship";
-  check_source(tree, is_ship, problems);
+  check_files(tree, is_ship, problems);
   check_overrides(*tree.at("kernels.overrides"), problems);
   check_stages(*tree.at("sampling.stages"), is_ship, problems);
   const Value& undefined = *tree.at("template.undefined");

@@ -180,7 +180,9 @@ Result<ResolvedConfig> load_config(const LoadRequest& request) {
   check_contradictions(tree, problems);
   PLUMB_TRY(checked(problems));
 
-  if (Value* path = tree.at("model.source.path")) join_path(*path);
+  for (const char* key : {"model.source.path", "tokenizer.path", "template.path"}) {
+    if (Value* path = tree.at(key)) join_path(*path);
+  }
   for (Value& path : tree.at("plugins.paths")->items) join_path(path);
   ResolvedConfig resolved;
   resolved.config = bind(tree);

@@ -59,12 +59,17 @@ struct KernelsConfig {
 
 struct TokenizerConfig {
   std::string plugin;
+  std::string path;  // a file with the tokenizer, joined like ModelSource::path; empty: the model's
+  std::string sha256;  // expected of it; empty: not pinned
   Special special = Special::kParse;
   std::string options_json;
 };
 
 struct TemplateConfig {
   std::string plugin;
+  std::string path;  // a file with the template, joined like ModelSource::path; empty: the model's
+  std::string sha256;  // expected of it; empty: not pinned
+  std::string name;  // of the file's templates, for files that have several
   std::string undefined;  // "strict", "semi_strict" or "hf": the profile's name in plumb.template/1
 };
 

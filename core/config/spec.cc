@@ -85,6 +85,11 @@ Spec tokenizer() {
       "tokenizer", "Text to token ids and back.",
       {value("plugin", Type::kName, "auto",
              "Tokenizer plugin; auto: the one that knows the model's vocabulary."),
+       value(
+           "path", Type::kText, "",
+           "A file whose tokenizer takes the place of the model's own (tokenizer.json, a "
+           "SentencePiece model, a GGUF file, or a folder), relative to the config that names it."),
+       value("sha256", Type::kSha256, "", "What the file at path must hash to."),
        choice("special", {"parse", "off"},
               "Literals of control tokens in a raw prompt: parse makes them their ids, off leaves "
               "them text."),
@@ -95,6 +100,13 @@ Spec chat_template() {
   return map(
       "template", "Messages to a prompt.",
       {value("plugin", Type::kName, "jinja", "Chat-template engine."),
+       value("path", Type::kText, "",
+             "A file whose template takes the place of the model's own (a .jinja text, "
+             "tokenizer_config.json, a GGUF file, or a folder), relative to the config that names "
+             "it."),
+       value("sha256", Type::kSha256, "", "What the file at path must hash to."),
+       value("name", Type::kName, "default",
+             "Which of the file's templates, where it has several, as tool_use."),
        choice("undefined", {"strict", "semi_strict", "hf"},
               "A variable that the context lacks: strict refuses it everywhere, semi_strict lets "
               "its truth be asked, hf prints nothing, as transformers does.")});
@@ -184,6 +196,8 @@ const std::vector<Exclusion>& exclusions() {
        {"model.source.path", "model.source.sha256"},
        {"model.source.path", "model.source.sha256"}},
       {"model.source.path", {"model.source.package", "model.source.sha256"}, {}},
+      {"tokenizer.path", {"tokenizer.sha256"}, {}},
+      {"template.path", {"template.sha256"}, {}},
       {"sampling.profile", {"sampling.stages"}, {"sampling.stages"}},
       {"sampling.stages", {"sampling.profile"}, {}},
   };

@@ -63,7 +63,7 @@ Result<std::string> ChatTemplate::render(const OrderedJson& context, int64_t now
 }
 
 Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
-                                 std::string_view bos_token, std::string_view eos_token) {
+                                 const SpecialTokens& tokens) {
   OrderedJson context =
       input.is_array() ? OrderedJson{{"messages", std::move(input)}} : std::move(input);
   if (!context.is_object() || !context.contains("messages") || !context["messages"].is_array()) {
@@ -85,8 +85,9 @@ Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
   context.emplace("tools", nullptr);
   context.emplace("documents", nullptr);
   context.emplace("add_generation_prompt", add_generation_prompt);
-  context.emplace("bos_token", std::string(bos_token));
-  context.emplace("eos_token", std::string(eos_token));
+  for (const auto& [name, literal] : tokens) context.emplace(name, literal);
+  context.emplace("bos_token", "");
+  context.emplace("eos_token", "");
   return context;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/pipeline/special_tokens.h"
 #include "plumb/ext/template.h"
 #include "plumb/sdk/result.h"
 
@@ -40,9 +41,9 @@ class ChatTemplate {
 /// Makes messages and their surroundings complete, so that a real template renders in strict mode:
 /// the optional keys that templates ask for (tools, documents, tool_calls, reasoning_content) are
 /// filled with what means "none". input: an array of messages, or an object with "messages" and any
-/// further variables, which stay as they are. Fails INVALID_ARGUMENT: what is wrong with which
-/// message.
+/// further variables, which stay as they are. tokens: bos_token and eos_token are "" where it has
+/// none. Fails INVALID_ARGUMENT: what is wrong with which message.
 Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
-                                 std::string_view bos_token, std::string_view eos_token);
+                                 const SpecialTokens& tokens);
 
 }  // namespace plumbline::pipeline

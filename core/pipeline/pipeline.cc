@@ -2,50 +2,13 @@
 
 #include <algorithm>
 
-#include "core/base/os/mapped_file.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::pipeline {
-namespace {
-
-constexpr uint64_t kHeadBytes = 4096;  // of a file, for loaders to recognise: plumb/ext/loader.h
-
-// Among plugins of one kind, the first that recognises what it would get; the reasons of all if
-// none does.
-template <typename Table, typename Recognise>
-Result<Loaded<Table>> find_recognising(Host& host, const std::string& pin,
-                                       const Recognise& recognise) {
-  if (pin != config::kAuto) return host.find<Table>({.pin = pin});
-  std::string reasons;
-  for (const Loaded<Table>& candidate : host.find_all<Table>()) {
-    ErrorBuffer error;
-    const plumb_status status = recognise(*candidate.table, error);
-    if (status == PLUMB_OK) return candidate;
-    reasons += (reasons.empty() ? "" : "; ") + candidate.id + ": " + error.take(status).message;
-  }
-  // Finding nothing at all has its own message.
-  if (reasons.empty()) return host.find<Table>();
-  return Error{PLUMB_UNSUPPORTED, "no plugin recognises it: " + reasons};
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Pipeline>> Pipeline::open(const config::PipelineConfig& config, Host& host,
                                                  const std::string& model_path) {
-  std::unique_ptr<Pipeline> pipeline(new Pipeline(config, host));
-  PLUMB_ASSIGN(const os::MappedFile mapped, os::MappedFile::open(model_path));
-  plumb_bytes head = mapped.bytes();
-  head.bytes = std::min(head.bytes, kHeadBytes);
-  auto loader = find_recognising<plumb_loader>(
-      host, config.model.loader, [&](const plumb_loader& table, plumb_error* error) {
-        return table.recognise(to_abi(model_path), head, error);
-      });
-  if (!loader) return std::move(loader).error().at(model_path);
-  pipeline->loader_id_ = loader->id;
-  PLUMB_ASSIGN(model::ModelFile file,
-               model::ModelFile::open(*loader->table, loader->host, model_path));
-  pipeline->file_.emplace(std::move(file));
-  return pipeline;
+  PLUMB_ASSIGN(OpenedFile model, open_file(host, config.model.loader, model_path));
+  return std::unique_ptr<Pipeline>(new Pipeline(config, host, std::move(model)));
 }
 
 Pipeline::~Pipeline() = default;
@@ -59,40 +22,45 @@ ThreadPool& Pipeline::threads() {
   return *threads_;
 }
 
-std::string Pipeline::metadata_text(std::string_view key) const {
-  auto value = make_abi<plumb_value>();
-  const plumb_metadata& metadata = file_->metadata();
-  if (metadata.get(metadata.context, to_abi(key), &value) != PLUMB_OK ||
-      value.type != PLUMB_VALUE_STR)
-    return {};
-  return to_string(value.as.str);
+Result<const model::ModelFile*> Pipeline::tokenizer_file() {
+  const std::string& path = config_.tokenizer.path;
+  if (path.empty() || path == file().path()) return &file();
+  if (!tokenizer_file_) {
+    PLUMB_ASSIGN(OpenedFile opened, open_file(*host_, config::kAuto, path));
+    tokenizer_file_.emplace(std::move(opened));
+  }
+  return &tokenizer_file_->file;
 }
 
 Result<Tokenizer*> Pipeline::tokenizer() {
   if (!tokenizer_) {
+    PLUMB_ASSIGN(const model::ModelFile* const source, tokenizer_file());
     auto found = find_recognising<plumb_tokenizer>(
         *host_, config_.tokenizer.plugin, [&](const plumb_tokenizer& table, plumb_error* error) {
-          return table.recognise(&file_->metadata(), error);
+          return table.recognise(&source->metadata(), error);
         });
-    if (!found) return std::move(found).error().at(file_->path() + ": tokenizer");
+    if (!found) return std::move(found).error().at(source->path() + ": tokenizer");
     PLUMB_ASSIGN(Tokenizer made,
-                 Tokenizer::create(found->id, *found->table, found->host, file_->metadata(),
+                 Tokenizer::create(found->id, *found->table, found->host, source->metadata(),
                                    config_.tokenizer.options_json));
     tokenizer_.emplace(std::move(made));
   }
   return &*tokenizer_;
 }
 
-bool Pipeline::has_chat_template() const {
-  return !metadata_text("tokenizer.chat_template").empty();
+Result<std::string> Pipeline::template_text() {
+  const config::TemplateConfig& wanted = config_.chat_template;
+  if (wanted.path.empty() || wanted.path == file().path())
+    return chat_template_text(file(), wanted.name);
+  return chat_template_text(*host_, wanted.path, wanted.name);
 }
 
 Result<ChatTemplate*> Pipeline::chat_template() {
   if (!chat_template_) {
-    const std::string source = metadata_text("tokenizer.chat_template");
+    PLUMB_ASSIGN(const std::string source, template_text());
     if (source.empty()) {
       return Error{PLUMB_INVALID_CONFIG,
-                   file_->path() + " has no chat template: give raw text (--raw)"};
+                   file().path() + " has no chat template: give raw text (--raw)"};
     }
     PLUMB_ASSIGN(const auto engine,
                  host_->find<plumb_template_engine>({.pin = config_.chat_template.plugin}));
@@ -132,7 +100,7 @@ Result<model::Decoder*> Pipeline::decoder() {
   options.kv_format = kernels.kv == config::KvFormat::kF16 ? PLUMB_F16 : PLUMB_F32;
   options.context_rows = config_.context.length.value_or(0);
   if (config_.context.prefill_chunk) options.chunk_rows = *config_.context.prefill_chunk;
-  PLUMB_ASSIGN(decoder_, model::Decoder::create(*file_, threads(), options));
+  PLUMB_ASSIGN(decoder_, model::Decoder::create(file(), threads(), options));
   return decoder_.get();
 }
 
@@ -141,18 +109,27 @@ Result<SamplerChain> Pipeline::sampler() {
   return make_sampler(config_.sampling, *host_, model->hyper_parameters().n_vocab);
 }
 
+Result<SpecialTokens> Pipeline::named_tokens() {
+  PLUMB_ASSIGN(const model::ModelFile* const source, tokenizer_file());
+  const std::string config = metadata_text(*source, "tokenizer.huggingface.config");
+  if (!config.empty()) return special_tokens(config);
+  PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
+  const plumb_tokenizer_info& info = tokens->info();
+  SpecialTokens named;
+  for (const auto& [name, id] : {std::pair("bos_token", info.bos_id), {"eos_token", info.eos_id}}) {
+    if (id < 0) continue;
+    PLUMB_ASSIGN(const std::string_view literal, tokens->piece(id, false));
+    named.emplace(name, literal);
+  }
+  return named;
+}
+
 Result<std::string> Pipeline::render(OrderedJson messages, bool add_generation_prompt,
                                      int64_t now_unix_s) {
-  PLUMB_ASSIGN(Tokenizer* const tokens, tokenizer());
+  PLUMB_ASSIGN(const SpecialTokens tokens, named_tokens());
   PLUMB_ASSIGN(ChatTemplate* const engine, chat_template());
-  const auto literal = [&](int32_t id) -> std::string_view {
-    if (id < 0) return {};
-    const auto bytes = tokens->piece(id, false);
-    return bytes ? *bytes : std::string_view();
-  };
   PLUMB_ASSIGN(const OrderedJson context,
-               chat_context(std::move(messages), add_generation_prompt,
-                            literal(tokens->info().bos_id), literal(tokens->info().eos_id)));
+               chat_context(std::move(messages), add_generation_prompt, tokens));
   return engine->render(context, now_unix_s);
 }
 

@@ -12,6 +12,7 @@
 #include "core/model/model_file.h"
 #include "core/pipeline/chat_template.h"
 #include "core/pipeline/generation.h"
+#include "core/pipeline/opened_file.h"
 #include "core/pipeline/sampler_chain.h"
 #include "core/pipeline/tokenizer.h"
 
@@ -20,19 +21,21 @@ namespace plumbline::pipeline {
 /// Parts are made when they are first asked for, so a command pays only for what it uses.
 class Pipeline {
  public:
-  /// Opens the model file at model_path (the config's source, already resolved to a file).
+  /// Opens the model file at model_path (the config's source, already resolved to a file or a
+  /// folder).
   static Result<std::unique_ptr<Pipeline>> open(const config::PipelineConfig& config, Host& host,
                                                 const std::string& model_path);
   ~Pipeline();
 
   const config::PipelineConfig& config() const { return config_; }
-  const model::ModelFile& file() const { return *file_; }
-  const std::string& loader_id() const { return loader_id_; }
+  const model::ModelFile& file() const { return model_.file; }
+  const std::string& loader_id() const { return model_.loader_id; }
 
   Result<Tokenizer*> tokenizer();
-  /// INVALID_CONFIG if the model has no chat template; has_chat_template() asks first.
+  /// The template's text: the config's file, or the model's own; empty if there is none.
+  Result<std::string> template_text();
+  /// INVALID_CONFIG if there is no chat template; template_text() asks first.
   Result<ChatTemplate*> chat_template();
-  bool has_chat_template() const;
   /// The weights are prepared here: the slow part.
   Result<model::Decoder*> decoder();
   const std::vector<std::unique_ptr<model::Backend>>& backends() const { return backends_; }
@@ -49,14 +52,16 @@ class Pipeline {
   GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
 
  private:
-  Pipeline(const config::PipelineConfig& config, Host& host) : config_(config), host_(&host) {}
+  Pipeline(const config::PipelineConfig& config, Host& host, OpenedFile model)
+      : config_(config), host_(&host), model_(std::move(model)) {}
   Result<size_t> backend_at(const std::string& name);
-  std::string metadata_text(std::string_view key) const;
+  Result<const model::ModelFile*> tokenizer_file();
+  Result<SpecialTokens> named_tokens();
 
   config::PipelineConfig config_;
   Host* host_;
-  std::string loader_id_;
-  std::optional<model::ModelFile> file_;
+  OpenedFile model_;
+  std::optional<OpenedFile> tokenizer_file_;  // where the config names another than the model's
   std::unique_ptr<ThreadPool> threads_;
   std::vector<std::unique_ptr<model::Backend>> backends_;
   std::unique_ptr<model::Decoder> decoder_;

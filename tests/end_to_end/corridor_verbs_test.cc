@@ -128,6 +128,47 @@ TEST_F(CorridorVerbs, TokenizeReadsAModelFile) {
   EXPECT_EQ(got["ids"], golden_line(kCases, "fact")["ids"]);
 }
 
+TEST_F(CorridorVerbs, TemplateAndTokenizerCanBeSwappedInTheConfig) {
+  write("chat_template.jinja",
+        "{% for m in messages %}[{{ m.content }}]{% endfor %}{{ bos_token }}");
+  write("tokenizer_config.json",
+        R"({"bos_token": {"content": "<b>"}, "chat_template": [
+           {"name": "default", "template": "D"}, {"name": "other", "template": "O{{ bos_token }}"}]})");
+  const std::string messages =
+      R"(echo '[{"role": "user", "content": "Hi"}]' | $PLUMB render tiny-world )";
+  EXPECT_EQ(shell(messages + "--set template.path=chat_template.jinja").out, "[Hi]<|im_start|>");
+  // A template of its own beside the config takes the place of the config's default.
+  EXPECT_EQ(shell(messages + "--from tokenizer_config.json").out, "[Hi]<b>");
+  EXPECT_EQ(shell(messages + "--from . --set template.name=other").out, "O<b>");
+  const Outcome missing = shell(messages + "--set template.path=. --set template.name=tools");
+  EXPECT_EQ(missing.exit, 2);
+  EXPECT_THAT(missing.err,
+              testing::HasSubstr("no template \"tools\", expected one of default, other"));
+
+  const std::string model = "$SOURCE/golden/models/tiny-world/model.gguf";
+  const json got =
+      parse(shell("$PLUMB tokenize smollm2 --set model.source.path=. -p 'Mara lives in' "
+                  "--set tokenizer.path=" +
+                  model));
+  EXPECT_EQ(got["ids"], golden_line(kCases, "fact")["ids"]);
+  const Outcome pinned = shell("$PLUMB tokenize tiny-world -p x --set tokenizer.path=" + model +
+                               " --set tokenizer.sha256=" + std::string(64, '0'));
+  EXPECT_EQ(pinned.exit, 4);
+  EXPECT_THAT(pinned.err, testing::HasSubstr("the config expects 000"));
+}
+
+TEST_F(CorridorVerbs, ATokenizerAloneIsInspectedAndNotRun) {
+  write("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {}, "merges": []}})");
+  const json seen = parse(shell("$PLUMB model inspect tokenizer.json --json"));
+  EXPECT_EQ(seen["loader"], "plumb.loaders.tokenizer");
+  EXPECT_THAT(seen["tensors"], IsEmpty());
+  EXPECT_EQ(seen["metadata"].size(), 1u);
+  const Outcome ran =
+      shell("$PLUMB logits tiny-world --ids 1 --set model.source.path=tokenizer.json");
+  EXPECT_EQ(ran.exit, 4);
+  EXPECT_THAT(ran.err, testing::HasSubstr("there is nothing to run"));
+}
+
 TEST_F(CorridorVerbs, RenderGivesTheBytesOfJinja2) {
   for (const json& golden : golden_lines("templates/tiny-world.jsonl")) {
     if (!golden.contains("expected")) continue;

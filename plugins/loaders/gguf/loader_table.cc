@@ -32,13 +32,10 @@ plumb_status PLUMB_CALL open(const plumb_host* host, plumb_str path, void** out,
                              plumb_error* error) {
   *out = nullptr;
   return guarded(error, [&]() -> plumb_status {
-    plumb_bytes bytes{};
-    plumb_handle handle = 0;
-    if (const auto status = host->map_file(host->context, path, &bytes, &handle, error);
-        status != PLUMB_OK)
-      return status;
-    auto model = std::make_unique<Model>(*host, handle);
-    auto file = File::parse(bytes);
+    auto mapped = HostFile::map(*host, to_string(path));
+    if (!mapped) return fail(error, mapped.error());
+    auto model = std::make_unique<Model>(*std::move(mapped));
+    auto file = File::parse(model->mapping.bytes());
     if (!file) return fail(error, std::move(file).error().at(to_string(path)));
     model->file = *std::move(file);
     model->hyper_parameters = hyper_parameters(model->file);

@@ -5,33 +5,14 @@
 
 #include "file.h"
 #include "plumb/metadata.h"
-#include "plumb/plugin.h"
+#include "plumb/sdk/host_file.h"
 
 namespace plumbline::loaders::gguf {
 
-/// A file mapped by the host.
-class Mapping {
- public:
-  Mapping(const plumb_host& host, plumb_handle handle) : host_(host), handle_(handle) {}
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping() { host_.unmap_file(host_.context, handle_); }
-
-  void drop(uint64_t offset, uint64_t bytes) const {
-    if (PLUMB_HAS(&host_, plumb_host, drop_pages) && host_.drop_pages != nullptr) {
-      host_.drop_pages(host_.context, handle_, offset, bytes);
-    }
-  }
-
- private:
-  const plumb_host& host_;
-  plumb_handle handle_;
-};
-
 struct Model {
-  Model(const plumb_host& host, plumb_handle handle) : mapping(host, handle) {}
+  explicit Model(HostFile opened) : mapping(std::move(opened)) {}
 
-  Mapping mapping;
+  HostFile mapping;
   File file;
   Result<std::string> hyper_parameters = Error{};
   plumb_metadata metadata = make_abi<plumb_metadata>();

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 TEST(ChatContext, FillsInWhatTemplatesAskFor) {
   const auto context = chat_context(
       OrderedJson::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant"}])"), true,
-      "<s>", "</s>");
+      {{"bos_token", "<s>"}, {"eos_token", "</s>"}});
   ASSERT_TRUE(context) << context.error().message;
   EXPECT_EQ(*context, OrderedJson::parse(R"({
     "messages": [{"role": "user", "content": "Hi"},
@@ -26,7 +26,7 @@ TEST(ChatContext, KeepsWhatTheCallerSays) {
   const OrderedJson input = OrderedJson::parse(R"({
     "messages": [{"role": "assistant", "content": "x", "tool_calls": [1], "reasoning_content": "r", "extra": 2}],
     "tools": [], "documents": [], "add_generation_prompt": false, "bos_token": "", "eos_token": "", "own": 1})");
-  const auto context = chat_context(input, true, "<s>", "</s>");
+  const auto context = chat_context(input, true, {{"bos_token", "<s>"}, {"eos_token", "</s>"}});
   ASSERT_TRUE(context) << context.error().message;
   EXPECT_EQ(*context, input);
 }
@@ -44,7 +44,7 @@ TEST(ChatContext, SaysWhichMessageIsWrong) {
       {R"([{"role": 1}])", "messages[0]: expected an object with a role"},
   };
   for (const auto& refusal : refusals) {
-    const auto context = chat_context(OrderedJson::parse(refusal.input), true, "", "");
+    const auto context = chat_context(OrderedJson::parse(refusal.input), true, {});
     ASSERT_FALSE(context) << refusal.input;
     EXPECT_EQ(context.error().code, PLUMB_INVALID_ARGUMENT);
     EXPECT_THAT(context.error().message, HasSubstr(refusal.message));

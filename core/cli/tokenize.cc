@@ -1,6 +1,5 @@
-// tokenize, render: text in and out of ids and templates.
+// tokenize: text to ids and back.
 #include <algorithm>
-#include <ctime>
 #include <memory>
 
 #include "core/cli/session.h"
@@ -11,8 +10,6 @@ namespace plumbline::cli {
 namespace {
 
 using pipeline::OrderedJson;
-
-// ---- tokenize
 
 struct TokenizeOptions {
   PipelineOptions pipeline;
@@ -85,7 +82,8 @@ std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number,
 
 int tokenize(TokenizeOptions& options) {
   if (!options.from.empty()) {
-    options.pipeline.overrides.push_back("model.source.path=" + options.from);
+    for (const char* key : {"model.source.path=", "tokenizer.path="})
+      options.pipeline.overrides.push_back(key + options.from);
   }
   Session session(options.pipeline);
   const pipeline::Tokenizer& tokenizer = *part_or_stop(session.pipeline().tokenizer());
@@ -109,54 +107,6 @@ int tokenize(TokenizeOptions& options) {
   return kDone;
 }
 
-// ---- render
-
-struct RenderOptions {
-  PipelineOptions pipeline;
-  std::string from;
-  std::string engine;
-  std::string undefined;
-  int64_t now_unix_s = -1;
-};
-
-// The template's text out of template.jinja or tokenizer_config.json.
-std::string template_source(const std::string& path) {
-  std::string text = read_all(path);
-  if (!path.ends_with(".json")) return text;
-  const OrderedJson json = OrderedJson::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("chat_template") || !json["chat_template"].is_string()) {
-    stop(kModelFile,
-         {PLUMB_CORRUPT, path + ": expected a JSON object with the text chat_template"});
-  }
-  return json["chat_template"].get<std::string>();
-}
-
-int render(RenderOptions& options) {
-  if (!options.engine.empty())
-    options.pipeline.overrides.push_back("template.plugin=" + options.engine);
-  if (!options.undefined.empty())
-    options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
-  const bool is_model = options.from.ends_with(".gguf");
-  if (is_model) options.pipeline.overrides.push_back("model.source.path=" + options.from);
-  const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
-  OrderedJson context = parse_json(read_all("-"), "stdin");
-  Session session(options.pipeline);
-  if (options.from.empty() || is_model) {
-    print(part_or_stop(session.pipeline().render(std::move(context), true, now)));
-    return kDone;
-  }
-  // A template without a model: the context is taken as it is.
-  const config::TemplateConfig& wanted = session.config().config.chat_template;
-  const auto engine =
-      value_or_stop(session.host().find<plumb_template_engine>({.pin = wanted.plugin}), kPlugin);
-  const auto compiled =
-      value_or_stop(pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host,
-                                                   template_source(options.from), wanted.undefined),
-                    kModelFile);
-  print(value_or_stop(compiled.render(context, now), kUsage));
-  return kDone;
-}
-
 }  // namespace
 
 void add_tokenize(CLI::App& app, int& exit) {
@@ -164,7 +114,10 @@ void add_tokenize(CLI::App& app, int& exit) {
   CLI::App* verb =
       app.add_subcommand("tokenize", "Text to token ids with their byte spans, and back");
   options->pipeline.add_to(*verb);
-  verb->add_option("--from", options->from, "A model file instead of the config's model");
+  verb->add_option(
+      "--from", options->from,
+      "A file with a tokenizer instead of the config's: tokenizer.json, a SentencePiece "
+      "model, a GGUF file, or a folder");
   verb->add_option("-p,--prompt", options->text, "The text; without it: stdin");
   verb->add_flag("--jsonl", options->jsonl,
                  "Lines {\"text\": ...} on stdin, lines {\"ids\", \"spans\"} on stdout");
@@ -180,29 +133,9 @@ void add_tokenize(CLI::App& app, int& exit) {
       "Examples:\n"
       "  plumb tokenize -p \"Hello world\"\n"
       "  plumb tokenize qwen2.5-coder --jsonl --special off < texts.jsonl\n"
+      "  plumb tokenize --from tokenizer.json -p \"Hello world\"\n"
       "  echo '{\"ids\": [504, 3575]}' | plumb tokenize --decode");
   verb->callback([options, &exit] { exit = tokenize(*options); });
-}
-
-void add_render(CLI::App& app, int& exit) {
-  auto options = std::make_shared<RenderOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "render", "Render a chat template: context JSON on stdin, bytes on stdout");
-  options->pipeline.add_to(*verb);
-  verb->add_option("--from", options->from,
-                   "template.jinja or tokenizer_config.json instead of the model's own template; "
-                   "the context is then "
-                   "taken exactly as it is");
-  verb->add_option("--engine", options->engine, "Template engine plugin (default: the config's)");
-  verb->add_option("--undefined", options->undefined,
-                   "Undefined variables: strict, semi_strict or hf");
-  verb->add_option("--now", options->now_unix_s,
-                   "The clock that the template sees, in seconds since 1970 (UTC)");
-  verb->footer(
-      "Examples:\n"
-      "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | plumb render\n"
-      "  plumb render --from chat.jinja --undefined hf < context.json");
-  verb->callback([options, &exit] { exit = render(*options); });
 }
 
 }  // namespace plumbline::cli
