@@ -109,6 +109,17 @@ def ids_lines(checkpoint: Checkpoint, tokenizer, n_texts: int) -> list[dict]:
 # The patterns that a value of tokenizer.ggml.pre stands for, applied one after the other.
 # Source: the published tokenizer.json files; for "default" llama.cpp, src/llama-vocab.cpp.
 GPT2_SPLIT = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+O200K_SPLIT = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+DEEPSEEK_SPLITS = [
+    r"\p{N}{1,3}",
+    "[一-龥\u3040-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|"""
+    "[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+]
 SPLITS = {
     "gpt-2": [GPT2_SPLIT],
     "smollm": [r"\p{N}", GPT2_SPLIT],
@@ -116,7 +127,14 @@ SPLITS = {
     "qwen2": [QWEN2_SPLIT],
     "llama-bpe": [QWEN2_SPLIT.replace(r"\p{N}|", r"\p{N}{1,3}|", 1)],
     "qwen35": [QWEN2_SPLIT.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")],
+    "gpt-4o": [O200K_SPLIT],
+    "tekken": [O200K_SPLIT.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", "")],
+    "deepseek-v3": DEEPSEEK_SPLITS,
 }
+
+# The classes that the patterns tell apart.
+KINDS = {"upper": r"\p{Lu}|\p{Lt}", "lower": r"\p{Ll}", "caseless": r"\p{Lm}|\p{Lo}", "mark": r"\p{M}", "number": r"\p{N}",
+         "blank": r"[^\S\r\n]", "newline": r"[\r\n]", "sign": r"\p{P}|\p{S}"}
 
 
 def word_lines(patterns: list[str]) -> list[dict]:
@@ -130,6 +148,24 @@ def word_lines(patterns: list[str]) -> list[dict]:
             end += len(word.encode())
             ends.append(end)
         lines.append({"text": text, "ends": ends})
+    return lines
+
+
+def kind_lines() -> list[dict]:
+    """Every run of characters of one kind, in ascending order; what is in no run is of none."""
+    points = [at for at in range(0x110000) if not 0xD800 <= at <= 0xDFFF]
+    kinds = {}
+    for kind, pattern in KINDS.items():
+        splitter = pre_tokenizers.Split(Regex(pattern), behavior="removed", invert=True)
+        for begin in range(0, len(points), 4096):
+            text = "".join(map(chr, points[begin:begin + 4096]))
+            kinds |= {ord(character): kind for match, _span in splitter.pre_tokenize_str(text) for character in match}
+    lines = []
+    for at in sorted(kinds):
+        if lines and lines[-1]["last"] == at - 1 and lines[-1]["kind"] == kinds[at]:
+            lines[-1]["last"] = at
+        else:
+            lines.append({"first": at, "last": at, "kind": kinds[at]})
     return lines
 
 
@@ -154,6 +190,7 @@ def generate(golden: Path, models: Path) -> None:
         print(f"{name}: {n_texts} texts")
     for name, patterns in SPLITS.items():
         provenance.write_jsonl(folder / f"words-{name}.jsonl", word_lines(patterns))
+    provenance.write_jsonl(folder / "kinds.jsonl", kind_lines())
     provenance.write_jsonl(folder / "nfc.jsonl", nfc_lines())
     inputs["tokenizers/gemma3/tokenizer.json"] = provenance.sha256(models / "gemma3-tokenizer.json")
     provenance.write(folder, "fuzz", ["tokenizers", "sentencepiece", "gguf"], inputs)
