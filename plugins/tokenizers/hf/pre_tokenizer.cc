@@ -107,31 +107,7 @@ constexpr KnownRegexes kKnownRegexes[] = {
       R"(]+|\s+(?!\S)|\s+)"}},
 };
 
-struct KnownRegex {
-  std::string_view regex;
-  Pattern pattern;
-};
-constexpr KnownRegex kKnownRegexes[] = {
-    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
-     Pattern::kGpt2},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
-     R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     Pattern::kLlama3},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
-     R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     Pattern::kQwen2},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}|)"
-     R"( ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     Pattern::kQwen35},
-};
-
 }  // namespace
-
-const Pattern* find_pattern(std::string_view regex) {
-  const auto found = std::find_if(std::begin(kKnownRegexes), std::end(kKnownRegexes),
-                                  [&](const KnownRegex& row) { return row.regex == regex; });
-  return found == std::end(kKnownRegexes) ? nullptr : &found->pattern;
-}
 
 const PreTokenizer* find_pre_tokenizer(std::string_view name) {
   if (name.empty()) name = "default";
