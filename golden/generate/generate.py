@@ -72,6 +72,12 @@ def step_templates(arguments) -> None:
     template_golden.generate(GOLDEN, arguments.models)
 
 
+def step_public_templates(arguments) -> None:
+    import template_public
+
+    template_public.generate(GOLDEN, arguments.models / "packages")
+
+
 def step_math(arguments) -> None:
     import math_tables
 
@@ -104,6 +110,7 @@ STEPS = {
     "tokenizers": step_tokenizers,
     "fuzz": step_fuzz,
     "templates": step_templates,
+    "public_templates": step_public_templates,
     "text_suite": step_text_suite,
     "dequant": step_dequant,
     "quantise": step_quantise,
@@ -113,7 +120,7 @@ STEPS = {
     "attacks": step_attacks,
     "check": step_check,
 }
-NEED_MODELS = ("real", "templates", "tokenizers", "fuzz", "text_suite", "all")
+NEED_MODELS = ("real", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")
 
 
 def main() -> None:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "builtins.h"
+#include "text_functions.h"
 
 namespace plumbline::templates::jinja {
 namespace {
@@ -158,7 +159,8 @@ Value repeat(Runtime& rt, const Value& what, std::int64_t n) {
       std::copy(what.bytes, what.bytes + one, bytes + at);
       if (marked) rt.copy_marks(what.view(), bytes + at);
     }
-    return Value::string({bytes, static_cast<std::size_t>(total)}, what.is_ascii());
+    return Value::string({bytes, static_cast<std::size_t>(total)}, what.is_ascii())
+        .as_kind_of(what);
   }
   if (!rt.spend(total) || !rt.fits(total * sizeof(Value))) return Value();
   std::vector<Value> items;
@@ -171,7 +173,12 @@ Value repeat(Runtime& rt, const Value& what, std::int64_t n) {
 }  // namespace
 
 Value add(Runtime& rt, const Value& a, const Value& b) {
-  if (a.is_string() && b.is_string()) return rt.concat(a, b);
+  if (a.is_markup() || b.is_markup()) {
+    if (a.is_string() && b.is_string())
+      return rt.concat(escaped(rt, a), escaped(rt, b)).as_markup();
+  } else if (a.is_string() && b.is_string()) {
+    return rt.concat(a, b);
+  }
   if (is_plain_sequence(a) && is_plain_sequence(b) &&
       (a.list->flavor == Flavor::list) == (b.list->flavor == Flavor::list)) {
     std::vector<Value> items(a.list->items.begin(), a.list->items.end());

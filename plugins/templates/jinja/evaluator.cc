@@ -163,7 +163,7 @@ Value Evaluator::concat(const Concat& node, Scope* scope) {
   for (const Expr* part : node.parts) {
     const Value value = evaluate(*part, scope);
     rt_.at(node.at);
-    all = rt_.concat(all, rt_.to_text(value));
+    all = rt_.concat(all, rt_.to_text(value).without_markup());
   }
   return all;
 }
@@ -311,7 +311,8 @@ Value Evaluator::call_value(const Value& callee, const Args& args, std::uint32_t
     case Kind::method: {
       const BoundMethod& bound = *callee.method;
       const MadeFrom frame(rt_, bound.self, args);
-      return bound.method->call(rt_, bound.self, args);
+      const Value result = bound.method->call(rt_, bound.self, args);
+      return result.is_string() ? result.as_kind_of(bound.self) : result;
     }
     case Kind::undefined:
       return rt_.fail_undefined(callee);

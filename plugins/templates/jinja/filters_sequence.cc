@@ -48,7 +48,7 @@ Value reverse(Runtime& rt, const Value& v, const Args&) {
   if (v.is_string()) {
     Text out(rt);
     for (std::size_t i = items.size(); i > 0; --i) out.add(items[i - 1].view());
-    return out.value();
+    return out.value().as_kind_of(v);
   }
   return rt.iterator(std::vector<Value>(items.rbegin(), items.rend()));
 }

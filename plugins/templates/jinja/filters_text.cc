@@ -10,7 +10,7 @@ namespace {
 Value mapped(Runtime& rt, const Value& v, std::string (*map)(std::string_view)) {
   const Value s = rt.to_text(v);
   if (!rt.spend_bytes(4 * std::uint64_t{s.n_bytes})) return Value();
-  return rt.string(map(s.view()));
+  return rt.string(map(s.view())).as_kind_of(s);
 }
 
 Value upper(Runtime& rt, const Value& v, const Args&) {
@@ -68,8 +68,8 @@ Value replace(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "replace", args, params("old", "new", "count"), 2);
   if (!arg) return Value();
   const std::int64_t count = arg.has(2) && !arg[2].is_none() ? arg.integer(2, -1) : -1;
-  return replace_text(rt, rt.to_text(v), rt.to_text(arg[0]).view(), rt.to_text(arg[1]).view(),
-                      count);
+  return replace_text(rt, rt.to_text(v).without_markup(), rt.to_text(arg[0]).view(),
+                      rt.to_text(arg[1]).view(), count);
 }
 
 Value not_a_string(Runtime& rt, std::string_view who, const Value& v) {
@@ -101,32 +101,14 @@ Value indent(Runtime& rt, const Value& v, const Args& args) {
   return rt.string(out);
 }
 
+Value safe(Runtime& rt, const Value& v, const Args&) {
+  return rt.to_text(v).as_markup();
+}
 Value escape(Runtime& rt, const Value& v, const Args&) {
-  const Value s = rt.to_text(v);
-  if (!rt.spend_bytes(5 * std::uint64_t{s.n_bytes})) return Value();
-  std::string out;
-  for (const char c : s.view()) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return rt.string(out);
+  return escaped(rt, rt.to_text(v));
+}
+Value force_escape(Runtime& rt, const Value& v, const Args&) {
+  return escaped(rt, rt.to_text(v).without_markup());
 }
 
 Value center(Runtime& rt, const Value& v, const Args& args) {
@@ -281,13 +263,13 @@ constexpr Filter kTextFilters[] = {
     {"title", title, kNoArguments},
     {"capitalize", capitalize, kNoArguments},
     {"string", string, kNoArguments},
-    {"safe", string, kNoArguments},  // without autoescape, text that is safe is text
+    {"safe", safe, kNoArguments},
     {"trim", trim},
     {"replace", replace},
     {"indent", indent},
     {"e", escape, kNoArguments},
     {"escape", escape, kNoArguments},
-    {"forceescape", escape, kNoArguments},
+    {"forceescape", force_escape, kNoArguments},
     {"center", center},
     {"truncate", truncate},
     {"wordcount", word_count, kNoArguments},

@@ -151,8 +151,8 @@ std::int64_t read_number(Runtime& rt, std::string_view s, std::size_t& at, std::
 
 class PercentFormatter {
  public:
-  PercentFormatter(Runtime& rt, std::string_view format, const Value& values)
-      : rt_(rt), format_(format), values_(values) {
+  PercentFormatter(Runtime& rt, const Value& format, const Value& values)
+      : rt_(rt), format_(format.view()), escapes_(format.is_markup()), values_(values) {
     if (values.kind == Kind::list && values.list->flavor == Flavor::tuple) {
       queue_ = values.list->items;
     } else {
@@ -178,7 +178,8 @@ class PercentFormatter {
     if (!rt_.failed() && next_ < queue_.size() && !used_mapping_ && !may_be_left) {
       return rt_.fail(ErrorKind::type, "format: not all arguments were converted");
     }
-    return rt_.failed() ? Value() : out.value();
+    if (rt_.failed()) return Value();
+    return escapes_ ? out.value().as_markup() : out.value();
   }
 
  private:
@@ -245,10 +246,10 @@ class PercentFormatter {
     if (rt_.failed()) return Value();
     switch (spec.type) {
       case 's':
-        return format_string(rt_, spec, rt_.to_text(v));
+        return format_string(rt_, spec, shown(rt_.to_text(v)));
       case 'r':
       case 'a':
-        return format_string(rt_, spec, repr_of(rt_, v));
+        return format_string(rt_, spec, shown(repr_of(rt_, v)));
       case 'c':
         if (v.is_string() && text::count_points(v.view()) == 1) return format_string(rt_, spec, v);
         return wrong_type(rt_, 'c', v);
@@ -278,8 +279,11 @@ class PercentFormatter {
     }
   }
 
+  Value shown(const Value& s) { return escapes_ ? escaped(rt_, s) : s; }
+
   Runtime& rt_;
   std::string_view format_;
+  bool escapes_;  // the format is markup
   Value values_;
   std::span<const Value> queue_;
   std::size_t next_ = 0;
@@ -292,7 +296,8 @@ class PercentFormatter {
 
 class BraceFormatter {
  public:
-  BraceFormatter(Runtime& rt, const Args& args) : rt_(rt), args_(args) {}
+  BraceFormatter(Runtime& rt, const Args& args, bool escapes)
+      : rt_(rt), args_(args), escapes_(escapes) {}
 
   /// `nested`: inside a format spec, where fields may stand but no specs of their own.
   Value run(std::string_view format, bool nested) {
@@ -311,7 +316,8 @@ class BraceFormatter {
         rt_.fail(ErrorKind::type, "format: single '" + std::string(1, format[brace]) + "' seen");
         break;
       }
-      const Value part = field(format.substr(at, end - at), nested);
+      Value part = field(format.substr(at, end - at), nested);
+      if (escapes_ && !rt_.failed()) part = escaped(rt_, part);
       if (!out.add(part.view())) break;
       at = end + 1;
     }
@@ -444,18 +450,19 @@ class BraceFormatter {
 
   Runtime& rt_;
   const Args& args_;
+  bool escapes_;  // the format is markup
   std::size_t next_ = 0;
 };
 
 }  // namespace
 
 Value percent_format(Runtime& rt, const Value& format, const Value& values) {
-  return PercentFormatter(rt, format.view(), values).run();
+  return PercentFormatter(rt, format, values).run();
 }
 
 Value brace_format(Runtime& rt, const Value& format, const Args& args) {
   if (!rt.spend_bytes(2 * std::uint64_t{format.n_bytes})) return Value();
-  return BraceFormatter(rt, args).run(format.view(), false);
+  return BraceFormatter(rt, args, format.is_markup()).run(format.view(), false);
 }
 
 }  // namespace plumbline::templates::jinja

@@ -50,16 +50,16 @@ Value slice_string(Runtime& rt, const Value& s, const Bounds& b) {
     const std::string_view all = s.view();
     const auto start = static_cast<std::size_t>(b.start);
     const auto n = static_cast<std::size_t>(b.n);
-    if (s.is_ascii()) return Value::string(all.substr(start, n), true);
+    if (s.is_ascii()) return Runtime::part_of(s, all.substr(start, n));
     const std::string_view tail = all.substr(text::offset_of_point(all, start));
-    return Value::string(tail.substr(0, text::offset_of_point(tail, n)));
+    return Runtime::part_of(s, tail.substr(0, text::offset_of_point(tail, n)));
   }
   const auto points = rt.items(s);
   Text out(rt);
   for (std::int64_t i = 0, at = b.start; i < b.n && !points.empty(); ++i, at += b.step) {
     out.add(points[static_cast<std::size_t>(at)].view());
   }
-  return out.value();
+  return out.value().as_kind_of(s);
 }
 
 Value slice_list(Runtime& rt, const List& list, const Bounds& b) {
@@ -142,7 +142,7 @@ Value Runtime::element(const Value& object, const Value& key) {
         const std::int64_t n = object.is_ascii() ? object.n_bytes : length(object).value_or(0);
         if (wrap_index(i, n)) {
           if (object.is_ascii()) {
-            return Value::string(object.view().substr(static_cast<std::size_t>(i), 1), true);
+            return part_of(object, object.view().substr(static_cast<std::size_t>(i), 1));
           }
           return slice_string(*this, object, {i, 1, 1});
         }

@@ -205,11 +205,11 @@ Value partition(Runtime& rt, const Value& self, const Args& args) {
   if (!rt.spend_bytes(self.n_bytes)) return Value();
   const std::string_view all = self.view();
   const std::size_t found = from_right ? all.rfind(separator) : all.find(separator);
-  const Value nothing = Value::string("", true);
+  const Value nothing = Value::string("", true).as_kind_of(self);
   if (found == std::string_view::npos) {
     return from_right ? rt.tuple({nothing, nothing, self}) : rt.tuple({self, nothing, nothing});
   }
-  return rt.tuple({Runtime::part_of(self, all.substr(0, found)), arg[0],
+  return rt.tuple({Runtime::part_of(self, all.substr(0, found)), arg[0].as_kind_of(self),
                    Runtime::part_of(self, all.substr(found + separator.size()))});
 }
 
@@ -236,7 +236,7 @@ Value join(Runtime& rt, const Value& self, const Args& args) {
     }
     if (!first && !out.add(self.view())) return Value();
     first = false;
-    if (!out.add(item.view())) return Value();
+    if (!out.add(self.is_markup() ? escaped(rt, item).view() : item.view())) return Value();
   }
   return out.value();
 }
@@ -249,7 +249,8 @@ Value replace(Runtime& rt, const Value& self, const Args& args) {
   const std::string_view from = arg.string(0, "");
   const std::string_view to = arg.string(1, "");
   const std::int64_t n = arg.integer(2, -1);
-  return rt.failed() ? Value() : replace_text(rt, self, from, to, n);
+  if (rt.failed()) return Value();
+  return replace_text(rt, self, from, self.is_markup() ? escaped(rt, arg[1]).view() : to, n);
 }
 
 template <bool suffix>

@@ -185,8 +185,10 @@ void append_repr(Runtime& rt, Text& out, const Value& value, int depth) {
       out.own() += float_text(value.floating);
       return;
     case Kind::string:
-      if (rt.spend_bytes(value.n_bytes) && rt.fits(out.size() + value.n_bytes))
-        append_string_repr(out, value.view());
+      if (!rt.spend_bytes(value.n_bytes) || !rt.fits(out.size() + value.n_bytes)) return;
+      if (value.is_markup()) out.own() += "Markup(";
+      append_string_repr(out, value.view());
+      if (value.is_markup()) out.own() += ')';
       return;
     case Kind::list:
       append_list_repr(rt, out, *value.list, depth);

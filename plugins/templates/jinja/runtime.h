@@ -80,7 +80,7 @@ class Runtime {
   void copy_marks(std::string_view from, const char* to);
   /// A string without copying: `part` lies inside `whole`.
   static Value part_of(const Value& whole, std::string_view part) {
-    return whole.is_ascii() ? Value::string(part, true) : Value::string(part);
+    return Value::string(part, whole.is_ascii() || text::is_ascii(part)).as_kind_of(whole);
   }
 
   // What Python does implicitly, by the undefined profile ----------------------------------------

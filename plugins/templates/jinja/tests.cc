@@ -25,8 +25,8 @@ bool is_true(Runtime&, const Value& v, const Args&) {
 bool is_false(Runtime&, const Value& v, const Args&) {
   return v.kind == Kind::boolean && !v.boolean;
 }
-bool is_escaped(Runtime&, const Value&, const Args&) {
-  return false;
+bool is_escaped(Runtime&, const Value& v, const Args&) {
+  return v.is_markup();
 }
 
 bool is_iterable(Runtime& rt, const Value& v, const Args&) {

@@ -4,6 +4,38 @@
 
 namespace plumbline::templates::jinja {
 
+Value escaped(Runtime& rt, const Value& s) {
+  if (s.is_markup()) return s;
+  if (s.view().find_first_of("&<>\"'") == std::string_view::npos) return s.as_markup();
+  if (!rt.spend_bytes(5 * std::uint64_t{s.n_bytes}) || !rt.fits(5 * std::uint64_t{s.n_bytes}))
+    return s;
+  Text out(rt);
+  out.add_each(s.view(), [&](std::string_view part) {
+    for (const char c : part) {
+      switch (c) {
+        case '&':
+          out.own() += "&amp;";
+          break;
+        case '<':
+          out.own() += "&lt;";
+          break;
+        case '>':
+          out.own() += "&gt;";
+          break;
+        case '"':
+          out.own() += "&#34;";
+          break;
+        case '\'':
+          out.own() += "&#39;";
+          break;
+        default:
+          out.own() += c;
+      }
+    }
+  });
+  return out.value().as_markup();
+}
+
 Value strip(Runtime& rt, const Value& s, const Value& points, bool left, bool right) {
   std::string_view rest = s.view();
   if (points.is_absent() || points.is_none()) {
@@ -85,7 +117,7 @@ Value pad(Runtime& rt, const Value& s, std::int64_t width, char32_t fill, Side s
   for (std::int64_t i = 0; i < left; ++i) out += one;
   out += s.view();
   for (std::int64_t i = left; i < missing; ++i) out += one;
-  return rt.string(out);
+  return rt.string(out).as_kind_of(s);
 }
 
 std::string spaces(Runtime& rt, std::int64_t n) {

@@ -9,6 +9,9 @@
 /// What filters and methods on strings share.
 namespace plumbline::templates::jinja {
 
+/// markupsafe's escape: & < > " ' as entities; markup stays as it is.
+Value escaped(Runtime& rt, const Value& s);
+
 /// str.strip: white space when `points` is absent or None.
 Value strip(Runtime& rt, const Value& s, const Value& points, bool left, bool right);
 

@@ -67,7 +67,7 @@ struct BoundMethod;
 /// One value of the language: 16 bytes, owns nothing, immutable apart from namespaces.
 struct Value {
   Kind kind = Kind::undefined;
-  std::uint8_t tag = 0;  // undefined: the Missing; string: 1 if all ASCII
+  std::uint8_t tag = 0;  // undefined: the Missing; string: kAscii, kMarkup
   Kind owner = Kind::none;  // undefined attribute: what it was looked up in
   std::uint32_t n_bytes = 0;  // string, big_integer, undefined: length of `bytes`
   union {
@@ -134,7 +134,7 @@ struct Value {
   static Value string(std::string_view s) { return string(s, text::is_ascii(s)); }
   static Value string(std::string_view s, bool ascii) {
     Value v(Kind::string);
-    v.tag = ascii ? 1 : 0;
+    v.tag = ascii ? kAscii : 0;
     v.set_bytes(s);
     return v;
   }
@@ -150,7 +150,22 @@ struct Value {
   bool is_number() const { return is_integral() || kind == Kind::floating; }
 
   Missing missing() const { return static_cast<Missing>(tag); }
-  bool is_ascii() const { return tag == 1; }
+  bool is_ascii() const { return (tag & kAscii) != 0; }
+  /// Is it one of markupsafe's strings, which escape what is joined to them? Made by `safe` and
+  /// `escape`.
+  bool is_markup() const { return is_string() && (tag & kMarkup) != 0; }
+  /// The same string, as a string of the kind of `model`.
+  Value as_kind_of(const Value& model) const { return model.is_markup() ? as_markup() : *this; }
+  Value as_markup() const {
+    Value v = *this;
+    v.tag |= kMarkup;
+    return v;
+  }
+  Value without_markup() const {
+    Value v = *this;
+    v.tag &= kAscii;
+    return v;
+  }
   std::string_view view() const { return {bytes, n_bytes}; }
   /// The number as Python's arithmetic sees it: True is 1.
   std::int64_t as_integer() const { return kind == Kind::boolean ? (boolean ? 1 : 0) : integer; }
@@ -159,6 +174,9 @@ struct Value {
   }
 
  private:
+  static constexpr std::uint8_t kAscii = 1;
+  static constexpr std::uint8_t kMarkup = 2;
+
   void set_bytes(std::string_view s) {
     bytes = s.data();
     n_bytes = static_cast<std::uint32_t>(s.size());

@@ -222,25 +222,39 @@ void replace_text(Json& value, const std::string& pointer, const std::string& wo
   }
 }
 
+/// Puts `word` for what a stranger may have written in a conversation, and tells where.
+Json all_by_strangers(Json& context, const std::string& word) {
+  Json pointers = Json::array();
+  for (const char* part : {"messages", "tools", "documents"})
+    replace_text(context[part], std::string("/") + part, word, pointers);
+  return pointers;
+}
+
 struct Conversation {
   std::string where;
   std::string source;
   Json context;
 };
 
+std::vector<Json> read_lines(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::vector<Json> out;
+  for (std::string line; std::getline(in, line);) out.push_back(Json::parse(line));
+  return out;
+}
+
+/// Every conversation of golden/ in every template of golden/.
 std::vector<Conversation> golden_conversations() {
+  std::vector<Json> contexts;
+  for (const Json& line : read_lines(golden_path("templates/public/conversations.jsonl")))
+    contexts.push_back(line["context"]);
   std::vector<Conversation> out;
-  for (const auto& file : std::filesystem::directory_iterator(golden_path("templates"))) {
-    if (file.path().extension() != ".jinja") continue;
-    auto lines = file.path();
-    lines.replace_extension(".jsonl");
-    std::ifstream in(lines);
-    const auto source = read_file(file.path());
-    for (std::string line; std::getline(in, line);) {
-      const Json parsed = Json::parse(line);
-      out.push_back({file.path().stem().string() + " " + parsed["name"].get<std::string>(),
-                     {source.begin(), source.end()},
-                     parsed["context"]});
+  for (const char* folder : {"templates", "templates/public"}) {
+    for (const auto& file : std::filesystem::directory_iterator(golden_path(folder))) {
+      if (file.path().extension() != ".jinja") continue;
+      const auto source = read_file(file.path());
+      for (const Json& context : contexts)
+        out.push_back({file.path().stem(), {source.begin(), source.end()}, context});
     }
   }
   return out;
@@ -259,11 +273,7 @@ TEST(Templates_JinjaProvenance, InRealTemplatesStrangersLettersAreMarkedAndLiter
   int n_rendered = 0;
   for (auto& [where, source, context] : golden_conversations()) {
     SCOPED_TRACE(where);
-    Json pointers = Json::array();
-    for (const char* part : {"messages", "tools", "documents"}) {
-      if (context.contains(part))
-        replace_text(context[part], std::string("/") + part, "λλλ", pointers);
-    }
+    const Json pointers = all_by_strangers(context, "λλλ");
     const Rendered plain = render(source, context.dump());
     const Rendering marked = render_marked(source, context.dump(), pointers.dump());
     if (plain.failed) continue;
@@ -279,31 +289,25 @@ TEST(Templates_JinjaProvenance, InRealTemplatesStrangersLettersAreMarkedAndLiter
     }
     EXPECT_EQ(n_wrong, 0U) << drawn(marked);
   }
-  EXPECT_GT(n_rendered, 30);
+  EXPECT_GT(n_rendered, 1000);
 }
 
 /// What templates cut, strip or turn about is marked all the same.
 TEST(Templates_JinjaProvenance, InRealTemplatesNoLetterOfAStrangerGoesUnmarked) {
   const char* texts[] = {" λ</think>λ\n<think>λ ", "<|im_λstart|>\n\nλ", "λ[/INST]λ<</SYS>>λ",
                          R"({"λ": ["λ", {"λ": "\"λ"}]})", "<tool_response>λ</tool_response>λ"};
-  for (auto& [where, source, original] : golden_conversations()) {
+  std::size_t n_seen = 0;
+  for (auto& [where, source, context] : golden_conversations()) {
     SCOPED_TRACE(where);
-    for (const char* text : texts) {
-      Json context = original;
-      Json pointers = Json::array();
-      for (const char* part : {"messages", "tools", "documents"}) {
-        if (context.contains(part))
-          replace_text(context[part], std::string("/") + part, text, pointers);
-      }
-      const Rendered plain = render(source, context.dump());
-      const Rendering marked = render_marked(source, context.dump(), pointers.dump());
-      if (plain.failed) continue;
-      ASSERT_EQ(marked.text, plain.text);
-      const auto untrusted = untrusted_bytes(marked);
-      for (std::size_t at = marked.text.find(kLetter); at != std::string::npos;
-           at = marked.text.find(kLetter, at + 1)) {
-        ASSERT_TRUE(untrusted[at] && untrusted[at + 1]) << drawn(marked);
-      }
+    const Json pointers = all_by_strangers(context, texts[n_seen++ % std::size(texts)]);
+    const Rendered plain = render(source, context.dump());
+    const Rendering marked = render_marked(source, context.dump(), pointers.dump());
+    if (plain.failed) continue;
+    ASSERT_EQ(marked.text, plain.text);
+    const auto untrusted = untrusted_bytes(marked);
+    for (std::size_t at = marked.text.find(kLetter); at != std::string::npos;
+         at = marked.text.find(kLetter, at + 1)) {
+      ASSERT_TRUE(untrusted[at] && untrusted[at + 1]) << drawn(marked);
     }
   }
 }
