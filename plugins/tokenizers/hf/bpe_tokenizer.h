@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pair_index.h"
+#include "bpe.h"
 #include "plumb/sdk/tokenizer/encoder.h"
 #include "pre_tokenizer.h"
 
@@ -26,27 +26,16 @@ class BpeTokenizer {
   void encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
               tokenizer::IdWriter& out) const;
 
-  std::string_view piece(int32_t id, bool is_first) const;
+  std::string_view piece(int32_t id, bool) const { return bpe_.piece(id); }
 
  private:
-  BpeTokenizer(tokenizer::Vocabulary vocabulary, const PreTokenizer& pre_tokenizer);
-  Result<void> index_tokens();
-  Result<void> read_merges(std::span<const plumb_str> merges);
-  void read_pieces();
-  void encode_text(const tokenizer::MappedView& part, tokenizer::Scratch& scratch,
-                   tokenizer::IdWriter& out) const;
-  void encode_word(std::string_view word, tokenizer::Scratch& scratch) const;
-  int32_t whole_word(std::string_view word) const;
+  BpeTokenizer(tokenizer::Vocabulary vocabulary, const PreTokenizer& pre_tokenizer, Bpe bpe)
+      : vocabulary_(std::move(vocabulary)), pre_tokenizer_(pre_tokenizer), bpe_(std::move(bpe)) {}
 
   tokenizer::Vocabulary vocabulary_;
   const PreTokenizer& pre_tokenizer_;
-  std::vector<std::string_view> texts_;  // as in the file: in the byte alphabet
-  tokenizer::TokenIndex index_;
-  std::array<int32_t, 256> byte_ids_;  // the token of a byte alone, or -1
-  PairIndex pairs_;
+  Bpe bpe_;
   tokenizer::LiteralMatcher literals_;
-  std::string piece_bytes_;  // all pieces, end to end
-  std::vector<uint32_t> piece_ends_;
 };
 
 }  // namespace plumbline::tokenizers::hf

@@ -14,6 +14,7 @@
 
 #include "plumb/ext/tokenizer.h"
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/tokenizer/id_cache.h"
 #include "plumb/sdk/tokenizer/literal_matcher.h"
 #include "plumb/sdk/tokenizer/mapped_text.h"
 #include "plumb/sdk/tokenizer/merge.h"
@@ -32,9 +33,26 @@ class IdWriter {
     }
     ++result_.n;
   }
+  bool wants_spans() const { return result_.spans != nullptr; }
+  /// Where no spans are wanted.
+  void put(const int32_t* ids, size_t n) {
+    if (result_.n + n <= result_.capacity) {
+      for (size_t i = 0; i < n; ++i) result_.ids[result_.n + i] = ids[i];
+    }
+    result_.n += n;
+  }
 
  private:
   plumb_encode_result& result_;
+};
+
+/// The ids of words seen lately, and room to find those of others.
+struct WordMemory {
+  IdCache<16, 4, 1 << 15> short_words;
+  IdCache<32, 8, 1 << 14> longer_words;
+  Merger merger;
+  uint64_t n_found = 0;
+  uint64_t n_missed = 0;
 };
 
 /// Working memory of one encode call, kept for the next one.
@@ -46,6 +64,7 @@ struct Scratch {
   std::vector<Piece> pieces;
   Merger merger;
   WordCache cache;
+  WordMemory words;
 };
 
 /// As many scratches as there were calls at the same time.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -45,7 +46,7 @@ inline size_t table_slots(size_t n) {
 class TokenIndex {
  public:
   /// keys[id] must outlive the index and not move.
-  explicit TokenIndex(const std::vector<std::string_view>& keys)
+  explicit TokenIndex(std::span<const std::string_view> keys)
       : keys_(keys.data()),
         slots_(table_slots(keys.size())),
         mask_(slots_.size() - 1),

@@ -1,0 +1,201 @@
+#include "bpe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "byte_alphabet.h"
+
+namespace plumbline::tokenizers::hf {
+namespace {
+
+using tokenizer::IdWriter;
+using tokenizer::MappedView;
+using tokenizer::Merge;
+using tokenizer::Merger;
+using tokenizer::Symbol;
+using tokenizer::TokenIndex;
+using tokenizer::WordMemory;
+
+constexpr uint32_t kNone = PairIndex::kNone;
+
+Error corrupt(std::string_view key, const std::string& what) {
+  return {PLUMB_CORRUPT, std::string(key) + ": " + what};
+}
+
+}  // namespace
+
+Result<Bpe> Bpe::create(const Source& source) {
+  if (source.texts.size() > static_cast<size_t>(PairIndex::kMostIds)) {
+    return Error{PLUMB_UNSUPPORTED, std::string(source.texts_key) + ": " +
+                                        std::to_string(source.texts.size()) + " tokens, at most " +
+                                        std::to_string(PairIndex::kMostIds) + " expected"};
+  }
+  TokenIndex index(source.texts);
+  for (int32_t id = 0; id < static_cast<int32_t>(source.texts.size()); ++id) {
+    if (source.texts[id].empty()) continue;
+    if (const int32_t first = index.insert(id); first >= 0) {
+      return corrupt(source.texts_key, "tokens " + std::to_string(first) + " and " +
+                                           std::to_string(id) + " are the same");
+    }
+  }
+  Bpe made;
+  made.has_all_bytes_ = true;
+  for (uint32_t byte = 0; byte < made.byte_ids_.size(); ++byte) {
+    made.byte_ids_[byte] = index.find(character_of(static_cast<uint8_t>(byte)));
+    made.has_all_bytes_ &= made.byte_ids_[byte] >= 0;
+  }
+  PLUMB_TRY(made.read_merges(source, index));
+  made.read_pieces(source);
+  return made;
+}
+
+Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index) {
+  const std::span<const MergeTexts> merges = source.merges;
+  if (merges.size() >= PairIndex::kMostPairs) {
+    return Error{PLUMB_UNSUPPORTED, std::string(source.merges_key) + ": " +
+                                        std::to_string(merges.size()) + " merges, at most " +
+                                        std::to_string(PairIndex::kMostPairs - 1) + " expected"};
+  }
+  pairs_ = PairIndex(merges.size());
+  joined_.resize(merges.size());
+  std::string text;
+  for (uint32_t rank = 0; rank < merges.size(); ++rank) {
+    const auto [left, right] = merges[rank];
+    const int32_t left_id = index.find(left);
+    const int32_t right_id = index.find(right);
+    text.assign(left).append(right);
+    const int32_t joined_id = index.find(text);
+    if (left_id < 0 || right_id < 0 || joined_id < 0) {
+      return corrupt(source.merges_key,
+                     "merge " + std::to_string(rank) +
+                         " names or makes a token that the vocabulary does not have");
+    }
+    joined_[rank] = joined_id;
+    const bool is_text =
+        (source.attributes[joined_id] & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) == 0;
+    if (is_text) pairs_.insert(left_id, right_id, rank);
+  }
+  return {};
+}
+
+void Bpe::read_pieces(const Source& source) {
+  constexpr uint32_t kLiteral =
+      PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
+  piece_ends_.reserve(source.texts.size() + 1);
+  piece_ends_.push_back(0);
+  std::vector<bool> is_word(source.texts.size());
+  for (size_t id = 0; id < source.texts.size(); ++id) {
+    const bool is_bytes =
+        (source.attributes[id] & kLiteral) == 0 && append_bytes_of(source.texts[id], piece_bytes_);
+    if (!is_bytes) piece_bytes_.append(source.texts[id]);
+    is_word[id] = is_bytes && source.attributes[id] == 0;
+    piece_ends_.push_back(static_cast<uint32_t>(piece_bytes_.size()));
+  }
+  if (!source.ignore_merges) return;
+  words_.resize(source.texts.size());
+  for (size_t id = 0; id < words_.size(); ++id) {
+    if (is_word[id]) words_[id] = piece(static_cast<int32_t>(id));
+  }
+  word_index_ = std::make_unique<TokenIndex>(words_);
+  for (size_t id = 0; id < words_.size(); ++id) {
+    if (!words_[id].empty()) word_index_->insert(static_cast<int32_t>(id));
+  }
+}
+
+void Bpe::encode(Pattern pattern, const MappedView& view, WordMemory& memory, IdWriter& out) const {
+  const std::string_view text = view.text();
+  WordCursor cursor(pattern, text);
+  for (size_t begin = 0, end = 0; cursor.next(&begin, &end);) {
+    const std::string_view word = text.substr(begin, end - begin);
+    const auto put = [&](const int32_t* ids, size_t n) {
+      if (!out.wants_spans()) return out.put(ids, n);
+      size_t at = begin;
+      for (size_t i = 0; i < n; ++i) {
+        const size_t piece_end = at + (piece_ends_[ids[i] + 1] - piece_ends_[ids[i]]);
+        out.put(ids[i], view.source(at, piece_end));
+        at = piece_end;
+      }
+    };
+    const auto put_cached = [&](auto& cache) {
+      const typename std::remove_reference_t<decltype(cache)>::Key key(word, text.size() - begin);
+      int32_t ids[kShortWord];
+      if (const int32_t* known = cache.find(key)) {
+        size_t n = 0;
+        while (n < cache.kMostIds && known[n] >= 0) ++n;
+        put(known, n);
+        ++memory.n_found;
+      } else {
+        const size_t n = encode_short(word, ids);
+        cache.store(key, {ids, n});
+        put(ids, n);
+        ++memory.n_missed;
+      }
+    };
+    if (has_all_bytes_ && memory.short_words.fits(word)) {
+      put_cached(memory.short_words);
+    } else if (has_all_bytes_ && memory.longer_words.fits(word)) {
+      put_cached(memory.longer_words);
+    } else if (has_all_bytes_ && word.size() <= kShortWord) {
+      int32_t ids[kShortWord];
+      put(ids, encode_short(word, ids));
+      ++memory.n_missed;
+    } else {
+      encode_long(word, memory.merger);
+      const std::vector<Symbol>& symbols = memory.merger.symbols;
+      for (uint32_t at = symbols.empty() ? tokenizer::kNoSymbol : 0; at != tokenizer::kNoSymbol;
+           at = symbols[at].next) {
+        out.put(symbols[at].id, view.source(begin + symbols[at].begin, begin + symbols[at].end));
+      }
+      ++memory.n_missed;
+    }
+  }
+}
+
+/// The ids of a word of up to kShortWord bytes, each of which is a token: in each round the best
+/// pair of all, the leftmost of equals.
+size_t Bpe::encode_short(std::string_view word, int32_t* ids) const {
+  if (const int32_t id = whole_word(word); id >= 0) {
+    ids[0] = id;
+    return 1;
+  }
+  size_t n = word.size();
+  for (size_t i = 0; i < n; ++i) ids[i] = byte_ids_[static_cast<uint8_t>(word[i])];
+  uint32_t ranks[kShortWord];  // of ids[i] with ids[i + 1]
+  for (size_t i = 0; i + 1 < n; ++i) ranks[i] = rank_of(ids[i], ids[i + 1]);
+  while (n > 1) {
+    size_t best = 0;
+    for (size_t i = 1; i + 1 < n; ++i) {
+      if (ranks[i] < ranks[best]) best = i;
+    }
+    if (ranks[best] == kNone) break;
+    ids[best] = joined_[ranks[best]];
+    --n;
+    for (size_t i = best + 1; i < n; ++i) ids[i] = ids[i + 1];
+    for (size_t i = best + 1; i + 1 < n; ++i) ranks[i] = ranks[i + 1];
+    if (best > 0) ranks[best - 1] = rank_of(ids[best - 1], ids[best]);
+    if (best + 1 < n) ranks[best] = rank_of(ids[best], ids[best + 1]);
+  }
+  return n;
+}
+
+/// Leaves the symbols of a word of any length in the merger.
+void Bpe::encode_long(std::string_view word, Merger& merger) const {
+  merger.clear();
+  const uint32_t n_bytes = static_cast<uint32_t>(word.size());
+  if (const int32_t id = whole_word(word); id >= 0) return merger.add(0, n_bytes, id);
+  for (uint32_t i = 0; i < n_bytes; ++i) {
+    const int32_t id = byte_ids_[static_cast<uint8_t>(word[i])];
+    if (id >= 0) merger.add(i, i + 1, id);
+  }
+  merger.run([&](const Symbol& left, const Symbol& right) -> Merge {
+    const uint32_t rank = pairs_.find(left.id, right.id);
+    return {rank, rank == kNone ? -1 : joined_[rank]};
+  });
+}
+
+/// The token that this word is without merges, or -1.
+int32_t Bpe::whole_word(std::string_view word) const {
+  return word_index_ == nullptr ? -1 : word_index_->find(word);
+}
+
+}  // namespace plumbline::tokenizers::hf
