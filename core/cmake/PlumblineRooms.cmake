@@ -52,16 +52,21 @@ function(plumb_plugin id)
     target_link_options(${id} PRIVATE -Wl,--no-undefined)
   endif()
 
-  list(TRANSFORM PLUGIN_EXTENSIONS REPLACE "(.+)" "\"\\1\"")
-  list(JOIN PLUGIN_EXTENSIONS ", " extensions)
-  file(GENERATE OUTPUT ${PLUMB_PLUGIN_DIR}/${id}.plugin.json CONTENT
-"{\"id\": \"${id}\", \"version\": \"${PROJECT_VERSION}\", \"abi\": [1, 1], \"extensions\": [${extensions}],
- \"vendor\": \"Plumbline\", \"license\": \"Apache-2.0\", \"description\": \"${PLUGIN_DESCRIPTION}\"}
-")
+  plumb_plugin_manifest(${id} "${PLUGIN_DESCRIPTION}" ${PLUGIN_EXTENSIONS})
   # Where the host looks, from its own executable: ../lib/plumbline, whatever the system calls its library folder.
   install(TARGETS ${id} LIBRARY DESTINATION lib/plumbline)
-  install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
   set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
+endfunction()
+
+# plumb_plugin_manifest(id "description" plumb.sampler/1 ...): the side-car manifest of a plugin.
+function(plumb_plugin_manifest id description)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE extensions)
+  list(JOIN extensions ", " extensions)
+  file(GENERATE OUTPUT ${PLUMB_PLUGIN_DIR}/${id}.plugin.json CONTENT
+"{\"id\": \"${id}\", \"version\": \"${PROJECT_VERSION}\", \"abi\": [1, 1], \"extensions\": [${extensions}],
+ \"vendor\": \"Plumbline\", \"license\": \"Apache-2.0\", \"description\": \"${description}\"}
+")
+  install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
 endfunction()
 
 # plumb_test(name SOURCES a_test.cc LINKS plumb_base TIER check|model|soak [NEEDS targets built before])
