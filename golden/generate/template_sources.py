@@ -51,7 +51,7 @@ class Source:
 APACHE, MIT, GEMMA = "Apache-2.0", "MIT", "Gemma Terms of Use"
 LLAMA_3, LLAMA_3_1, LLAMA_3_2, LLAMA_4 = (f"Llama {n} Community License" for n in ("3", "3.1", "3.2", "4"))
 
-# Templates of models whose licence forbids commercial use or passing on (Command R, Aya, EXAONE, xLAM, ...) are left out.
+# Templates of models whose licence forbids commercial use (Command R, Aya, EXAONE, xLAM, ...) are left out.
 SOURCES = [
     Source("llama3-npm", lenml("llama3"), "", LLAMA_3),
     Source("llama3_1-npm", lenml("llama3_1"), "", LLAMA_3_1),

@@ -76,7 +76,7 @@ std::variant<Rendering, Error> Template::render(const RenderRequest& request,
   if (context != nullptr && request.untrusted_json)
     mark_context(rt, Value::of(context), *request.untrusted_json);
   if (rt.failed()) return Error{rt.error_kind(), rt.error_message()};
-  Text out(rt);
+  Text out(rt, request.context_json.size());
   Evaluator(*program_, rt, *context).run(out);
   if (rt.failed())
     return error_at(program_->source, rt.error_kind(), rt.error_message(), rt.error_at());

@@ -258,37 +258,41 @@ Args Evaluator::arguments(const CallArguments& from, Scope* scope, const Value* 
       from.star_star == nullptr && caller == nullptr) {
     return {};
   }
-  std::vector<Value> positional;
-  std::vector<NamedValue> named;
-  positional.reserve(from.positional.size());
-  for (const Expr* argument : from.positional) positional.push_back(evaluate(*argument, scope));
-  for (const KeywordArgument& argument : from.named)
-    named.push_back({argument.name, evaluate(*argument.value, scope)});
-  if (from.star != nullptr) {
-    const auto more = rt_.items(evaluate(*from.star, scope));
-    positional.insert(positional.end(), more.begin(), more.end());
-  }
+  std::span<const Value> more;
+  if (from.star != nullptr) more = rt_.items(evaluate(*from.star, scope));
+  std::span<const Entry> more_named;
   if (from.star_star != nullptr) {
-    const Value more = evaluate(*from.star_star, scope);
-    if (more.kind != Kind::dict) {
+    const Value dict = evaluate(*from.star_star, scope);
+    if (dict.kind != Kind::dict) {
       rt_.fail(ErrorKind::type,
-               "'" + std::string(type_name(more)) + "' after ** seen, a dict expected");
+               "'" + std::string(type_name(dict)) + "' after ** seen, a dict expected");
       return {};
     }
-    for (const Entry& entry : more.dict->entries) {
-      if (!entry.key.is_string()) {
-        rt_.fail(ErrorKind::type, "keys of a dict after ** must be strings");
-        return {};
-      }
-      named.push_back({entry.key.view(), entry.value});
-    }
+    more_named = dict.dict->entries;
   }
-  if (caller != nullptr) named.push_back({"caller", *caller});
-  const std::span<const Value> kept_positional = rt_.objects().copy(positional);
-  const std::span<const NamedValue> kept_named = rt_.objects().copy(named);
-  if (kept_positional.size() != positional.size() || kept_named.size() != named.size())
+  const std::size_t n_positional = from.positional.size() + more.size();
+  const std::size_t n_named = from.named.size() + more_named.size() + (caller != nullptr ? 1 : 0);
+  Value* const positional = rt_.objects().array<Value>(n_positional);
+  NamedValue* const named = rt_.objects().array<NamedValue>(n_named);
+  if (positional == nullptr || named == nullptr) {
     rt_.fits(UINT64_MAX);
-  return {kept_positional, kept_named};
+    return {};
+  }
+  Value* next = positional;
+  for (const Expr* argument : from.positional) *next++ = evaluate(*argument, scope);
+  std::copy(more.begin(), more.end(), next);
+  NamedValue* next_named = named;
+  for (const KeywordArgument& argument : from.named)
+    *next_named++ = {argument.name, evaluate(*argument.value, scope)};
+  for (const Entry& entry : more_named) {
+    if (!entry.key.is_string()) {
+      rt_.fail(ErrorKind::type, "keys of a dict after ** must be strings");
+      return {};
+    }
+    *next_named++ = {entry.key.view(), entry.value};
+  }
+  if (caller != nullptr) *next_named = {"caller", *caller};
+  return {{positional, n_positional}, {named, n_named}};
 }
 
 Value Evaluator::call(const Call& node, Scope* scope, const Value* caller) {

@@ -81,24 +81,24 @@ Value not_a_string(Runtime& rt, std::string_view who, const Value& v) {
 Value indent(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "indent", args, params("width", "first", "blank"), 0);
   if (!arg) return Value();
-  const std::string space =
-      arg.has(0) && arg[0].is_string() ? std::string(arg[0].view()) : spaces(rt, arg.integer(0, 4));
+  const bool given = arg.has(0) && arg[0].is_string();
+  const std::string blanks = given ? "" : spaces(rt, arg.integer(0, 4));
+  const std::string_view space = given ? arg[0].view() : blanks;
   const bool blank = arg.flag(2, false);
   if (!v.is_string()) return not_a_string(rt, "indent", v);
-  std::string out = arg.flag(1, false) ? space : "";
-  bool first = true;
-  // As if one more line end followed: a last empty line counts as a line.
-  const std::string all = std::string(v.view()) + "\n";
-  for (const std::string_view line : split_lines(all, false)) {
-    if (!rt.spend_bytes(line.size() + space.size()) ||
-        !rt.fits(out.size() + line.size() + space.size()))
-      break;
-    if (!first) out += '\n';
-    if (!first && (blank || !line.empty())) out += space;
-    out += line;
-    first = false;
+  Text out(rt);
+  if (arg.flag(1, false)) out.add(space);
+  std::string_view rest = v.view();
+  for (bool is_first = true;; is_first = false) {
+    const auto [line_bytes, end_bytes] = first_line(rest);
+    const std::string_view line = rest.substr(0, line_bytes);
+    if (!is_first && (blank || !line.empty()) && !out.add(space)) break;
+    if (!out.add(line) || end_bytes == 0) break;
+    // A line end of any kind becomes \n, and stays whose it was.
+    out.add_each(rest.substr(line_bytes, 1), [&](std::string_view) { out.own() += '\n'; });
+    rest.remove_prefix(line_bytes + end_bytes);
   }
-  return rt.string(out);
+  return out.value().as_kind_of(v);
 }
 
 Value safe(Runtime& rt, const Value& v, const Args&) {

@@ -54,9 +54,8 @@ plumbline::Result<jinja::UndefinedProfile> parse_options(std::string_view json) 
     const auto* found = std::ranges::find_if(
         kProfiles, [&](const Profile& p) { return wanted != nullptr && p.name == *wanted; });
     if (found == std::end(kProfiles)) {
-      return bad(
-          "undefined: " + value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) +
-          " seen, \"strict\", \"semi_strict\" or \"hf\" expected");
+      const std::string seen(wanted != nullptr ? std::string_view(*wanted) : value.type_name());
+      return bad("undefined: '" + seen + "' seen, 'strict', 'semi_strict' or 'hf' expected");
     }
     profile = found->profile;
   }

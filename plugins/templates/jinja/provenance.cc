@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "builtins.h"
+#include "context.h"
 #include "runtime.h"
 
 namespace plumbline::templates::jinja {
@@ -174,17 +174,18 @@ const Value* resolve(Runtime& rt, const Value& context, std::string_view pointer
 
 void mark_context(Runtime& rt, const Value& context, std::string_view pointers_json) {
   if (pointers_json.empty()) return;
-  const auto pointers = nlohmann::json::parse(pointers_json, nullptr, false);
-  if (!pointers.is_array()) {
-    rt.fail(ErrorKind::context, "untrusted: a JSON array of pointers into the context expected");
+  const Value pointers = read_json(rt, pointers_json, "untrusted");
+  if (rt.failed()) return;
+  if (pointers.kind != Kind::list) {
+    rt.fail(ErrorKind::context, "untrusted: '" + std::string(type_name(pointers)) +
+                                    "' seen, an array of JSON pointers expected");
     return;
   }
-  for (const auto& pointer : pointers) {
-    const auto* text = pointer.get_ptr<const std::string*>();
-    const Value* found = text != nullptr ? resolve(rt, context, *text) : nullptr;
+  for (const Value& pointer : pointers.list->items) {
+    const Value* found = pointer.is_string() ? resolve(rt, context, pointer.view()) : nullptr;
     if (found == nullptr) {
       const std::string_view shown =
-          text != nullptr ? text::beginning(*text, 80) : pointer.type_name();
+          pointer.is_string() ? text::beginning(pointer.view(), 80) : type_name(pointer);
       rt.fail(ErrorKind::context, "untrusted: '" + std::string(shown) +
                                       "' seen, a JSON pointer to a value of the context expected");
       return;

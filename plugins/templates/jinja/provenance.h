@@ -56,7 +56,9 @@ class Marks {
 /// are a stranger's.
 class Text {
  public:
-  explicit Text(Runtime& rt) : rt_(rt) {}
+  explicit Text(Runtime& rt, std::size_t n_bytes_expected = 0) : rt_(rt) {
+    bytes_.reserve(n_bytes_expected);
+  }
 
   /// Appends bytes of values or of the template; their marks come along. False at a limit.
   bool add(std::string_view s);

@@ -75,26 +75,21 @@ Value Runtime::fail_undefined(const Value& missing) {
   }
 }
 
-bool Runtime::spend(std::uint64_t steps) {
+bool Runtime::refuse(std::uint64_t steps) {
   if (failed_) return false;
-  if (steps > fuel_left_) {
-    fuel_left_ = 0;
-    fail(ErrorKind::limit, "out of fuel: more than " + std::to_string(limits_.fuel) + " steps");
-    return false;
-  }
-  fuel_left_ -= steps;
-  return !budget_.overdrawn || fits(std::numeric_limits<std::uint64_t>::max());
+  if (steps <= fuel_left_) return refuse_bytes();
+  fuel_left_ = 0;
+  fail(ErrorKind::limit, "out of fuel: more than " + std::to_string(limits_.fuel) + " steps");
+  return false;
 }
 
-bool Runtime::fits(std::uint64_t n_bytes) {
-  if (n_bytes <= limits_.memory_bytes && !budget_.overdrawn) return true;
+bool Runtime::refuse_bytes() {
   fail(ErrorKind::limit,
        "out of memory: more than " + std::to_string(limits_.memory_bytes) + " bytes");
   return false;
 }
 
-bool Runtime::enter() {
-  if (++depth_ <= limits_.depth) return !failed_;
+bool Runtime::refuse_depth() {
   fail(ErrorKind::limit,
        "evaluation nested deeper than " + std::to_string(limits_.depth) + " (endless recursion?)");
   return false;
@@ -131,8 +126,7 @@ Value Runtime::template_string(std::string_view s) {
   return Value::string({bytes, s.size()});
 }
 
-void Runtime::copy_marks(std::string_view from, const char* to) {
-  if (!tracks_) return;
+void Runtime::copy_marks_found(std::string_view from, const char* to) {
   std::vector<std::string_view> found;  // the map must not change under the search
   marks_.each(from, [&](std::size_t at, std::size_t n) { found.emplace_back(to + at, n); });
   for (const std::string_view part : found) mark(part);

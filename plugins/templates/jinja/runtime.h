@@ -37,11 +37,18 @@ class Runtime {
   std::uint32_t at() const { return at_; }
 
   /// Uses up fuel; false, and an error, when none is left.
-  bool spend(std::uint64_t steps);
+  bool spend(std::uint64_t steps) {
+    if (steps > fuel_left_ || failed_ || budget_.overdrawn) [[unlikely]]
+      return refuse(steps);
+    fuel_left_ -= steps;
+    return true;
+  }
   bool spend_bytes(std::uint64_t n_bytes) { return spend(1 + n_bytes / 64); }
 
   /// May a text of n bytes exist? False, and an error, when it would outgrow the memory limit.
-  bool fits(std::uint64_t n_bytes);
+  bool fits(std::uint64_t n_bytes) {
+    return (n_bytes <= limits_.memory_bytes && !budget_.overdrawn) || refuse_bytes();
+  }
 
   /// Takes bytes for the engine's own books out of the memory limit. False, and an error, when it
   /// does not cover them.
@@ -49,7 +56,7 @@ class Runtime {
 
   /// Goes one evaluation deeper; false, and an error, at the limit. leave() undoes it in both
   /// cases.
-  bool enter();
+  bool enter() { return ++depth_ <= limits_.depth ? !failed_ : refuse_depth(); }
   void leave() { --depth_; }
 
   Arena& objects() { return objects_; }
@@ -77,7 +84,9 @@ class Runtime {
   Value iterator(const std::vector<Value>& items);
   Value range(std::int64_t start, std::int64_t stop, std::int64_t step);
   /// Bytes of `to` that were copied out of `from` are marked as those are.
-  void copy_marks(std::string_view from, const char* to);
+  void copy_marks(std::string_view from, const char* to) {
+    if (tracks_) copy_marks_found(from, to);
+  }
   /// A string without copying: `part` lies inside `whole`.
   static Value part_of(const Value& whole, std::string_view part) {
     return Value::string(part, whole.is_ascii() || text::is_ascii(part)).as_kind_of(whole);
@@ -103,6 +112,10 @@ class Runtime {
   Value slice(const Value& object, const Value& start, const Value& stop, const Value& step);
 
  private:
+  bool refuse(std::uint64_t steps);
+  bool refuse_bytes();
+  bool refuse_depth();
+  void copy_marks_found(std::string_view from, const char* to);
   Value loop_attribute(const Loop& loop, std::string_view name);
   Value macro_attribute(const Macro& macro, std::string_view name);
 

@@ -82,9 +82,7 @@ Value replace_text(Runtime& rt, const Value& s, std::string_view from, std::stri
   return out.value();
 }
 
-std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends) {
-  std::vector<std::string_view> lines;
-  std::size_t from = 0;
+Line first_line(std::string_view s) {
   for (std::size_t at = 0; at < s.size();) {
     const std::size_t end = at;
     const char32_t point = text::next_point(s, at);
@@ -92,10 +90,18 @@ std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends) {
                         point == 0x85 || point == 0x2028 || point == 0x2029;
     if (!breaks) continue;
     if (point == '\r' && at < s.size() && s[at] == '\n') ++at;
-    lines.push_back(s.substr(from, (keep_ends ? at : end) - from));
-    from = at;
+    return {end, at - end};
   }
-  if (from < s.size()) lines.push_back(s.substr(from));
+  return {s.size(), 0};
+}
+
+std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends) {
+  std::vector<std::string_view> lines;
+  while (!s.empty()) {
+    const Line line = first_line(s);
+    lines.push_back(s.substr(0, line.n_bytes + (keep_ends ? line.n_end_bytes : 0)));
+    s.remove_prefix(line.n_bytes + line.n_end_bytes);
+  }
   return lines;
 }
 

@@ -19,7 +19,13 @@ Value strip(Runtime& rt, const Value& s, const Value& points, bool left, bool ri
 Value replace_text(Runtime& rt, const Value& s, std::string_view from, std::string_view to,
                    std::int64_t count);
 
-/// Lines by every line end that str.splitlines knows.
+struct Line {
+  std::size_t n_bytes;
+  std::size_t n_end_bytes;  // 0: the text ends here
+};
+/// Source: Python, str.splitlines: what ends a line.
+Line first_line(std::string_view s);
+
 std::vector<std::string_view> split_lines(std::string_view s, bool keep_ends);
 
 enum class Side { left, right, both };

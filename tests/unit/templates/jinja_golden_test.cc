@@ -82,6 +82,7 @@ bool is_kind(const Rendered& got, const Json& wanted) {
   if (error == "TemplateError")
     return got.kind == ErrorKind::raised &&
            got.text.ends_with(": " + wanted["message"].get<std::string>());
+  if (error == "SecurityError") return got.kind == ErrorKind::security;
   if (error == "UndefinedError") return got.kind == ErrorKind::undefined;
   return got.kind == ErrorKind::type;
 }

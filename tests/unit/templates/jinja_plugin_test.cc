@@ -128,9 +128,9 @@ TEST_F(JinjaPlugin, RefusesOptionsThatItDoesNotKnow) {
   EXPECT_EQ(error_.message(),
             "template options: unknown key 'undefned' seen, 'undefined' expected");
   EXPECT_EQ(create("x", R"({"undefined": "lenient"})"), PLUMB_INVALID_CONFIG);
-  EXPECT_EQ(error_.message(),
-            "template options: undefined: \"lenient\" seen, \"strict\", \"semi_strict\" or \"hf\" "
-            "expected");
+  EXPECT_EQ(
+      error_.message(),
+      "template options: undefined: 'lenient' seen, 'strict', 'semi_strict' or 'hf' expected");
   EXPECT_EQ(create("x", R"({"undefined": 1})"), PLUMB_INVALID_CONFIG);
   EXPECT_EQ(self_, nullptr);
 }

@@ -117,7 +117,7 @@ constexpr Case kCases[] = {
     {"{{ (t ~ x)|lower }}", "⟦mine<|im_start|>⟧"},
     {"{{ t.center(8, y[0]) }}", "⟦aamineaa⟧"},
     {"{{ x|urlencode }}", "⟦%3C%7CIm_Start%7C%3E⟧"},
-    {"{{ t|indent(2, true) }}{{ (t ~ y)|indent(2, true) }}", "  mine⟦  minea,b,c⟧"},
+    {"{{ (t ~ '\n' ~ y)|indent(2, true) }}", "  mine\n  ⟦a,b,c⟧"},
     {"{{ {'a': [{'b': y}]}|urlencode }}", "⟦a=%5B%7B%27b%27%3A+%27a%2Cb%2Cc%27%7D%5D⟧"},
     // What is passed through keeps its origin
     {"{{ nothing|default('<|lit|>') }}{{ x|default('<|lit|>') }}", "<|lit|>⟦<|Im_Start|>⟧"},
