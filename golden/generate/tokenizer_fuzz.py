@@ -192,5 +192,5 @@ def generate(golden: Path, models: Path) -> None:
         provenance.write_jsonl(folder / f"words-{name}.jsonl", word_lines(patterns))
     provenance.write_jsonl(folder / "kinds.jsonl", kind_lines())
     provenance.write_jsonl(folder / "nfc.jsonl", nfc_lines())
-    inputs["tokenizers/gemma3/tokenizer.json"] = provenance.sha256(models / "gemma3-tokenizer.json")
+    inputs["tokenizers/gemma3/tokenizer.json"] = provenance.sha256(models / "tokenizers/gemma3/tokenizer.json")
     provenance.write(folder, "fuzz", ["tokenizers", "sentencepiece", "gguf"], inputs)
