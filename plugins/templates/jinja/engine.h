@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "plumb/base.h"
+
 /// The Jinja language as chat templates use it: jinja2 3.1 in transformers' configuration
 /// (immutable sandbox, trim_blocks, lstrip_blocks, loop controls, generation blocks, tojson =
 /// json.dumps, autoescape off).
@@ -58,15 +60,10 @@ struct RenderRequest {
   std::optional<std::string_view> untrusted_json;
 };
 
-/// A half-open range of bytes.
-struct Span {
-  std::uint64_t begin;
-  std::uint64_t end;
-};
-
 struct Rendering {
   std::string text;
-  std::vector<Span> untrusted;  // sorted, disjoint: what strangers wrote, or what was made of it
+  std::vector<plumb_span>
+      untrusted;  // sorted, disjoint: what strangers wrote, or what was made of it
 };
 
 inline constexpr std::size_t kMaxTemplateBytes = std::size_t{64} << 20;

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine.h"
-#include "plumb/ext/template.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/entry.h"
+#include "plumb/sdk/template/answer.h"
 
 namespace {
 
@@ -83,46 +83,26 @@ void PLUMB_CALL destroy(void* self) {
   delete static_cast<Instance*>(self);
 }
 
-/// Where the caller wants to hear whose bytes they are, or null. Older callers' requests end
-/// before.
-plumb_spans* spans_of(const plumb_render_request& request) {
-  return PLUMB_HAS(&request, plumb_render_request, untrusted) ? request.untrusted : nullptr;
-}
-
-bool has_room(const plumb_spans* spans) {
-  return spans == nullptr ||
-         (PLUMB_HAS(spans, plumb_spans, n) && (spans->spans != nullptr || spans->capacity == 0));
-}
-
 plumb_status PLUMB_CALL render(void* self, const plumb_render_request* request, char* out,
                                uint64_t capacity, uint64_t* n_bytes, plumb_error* error) {
   return plumbline::guarded(error, [&] {
-    if (self == nullptr || request == nullptr || n_bytes == nullptr ||
-        (out == nullptr && capacity > 0) || !PLUMB_HAS(request, plumb_render_request, fuel) ||
-        !has_room(spans_of(*request))) {
+    if (!plumbline::is_answerable(self, request, out, capacity, n_bytes)) {
       return plumbline::fail(error, PLUMB_INVALID_ARGUMENT,
                              "template render: an argument is missing or too short");
     }
     const Instance& instance = *static_cast<const Instance*>(self);
     jinja::Limits limits;
     if (request->fuel != 0) limits.fuel = request->fuel;
-    plumb_spans* const spans = spans_of(*request);
     jinja::RenderRequest wanted{to_view(request->context_json), instance.profile,
                                 request->now_unix_s, std::nullopt};
-    if (spans != nullptr) wanted.untrusted_json = to_view(request->untrusted_json);
+    if (plumbline::spans_of(*request) != nullptr)
+      wanted.untrusted_json = to_view(request->untrusted_json);
     const auto rendered = instance.compiled.render(wanted, limits);
     if (const auto* failed = std::get_if<jinja::Error>(&rendered)) {
       return plumbline::fail(error, status_of(failed->kind), failed->text());
     }
     const auto& [text, untrusted] = std::get<jinja::Rendering>(rendered);
-    *n_bytes = text.size();
-    if (spans != nullptr) spans->n = untrusted.size();
-    if (text.size() > capacity || (spans != nullptr && untrusted.size() > spans->capacity))
-      return plumb_status{PLUMB_MORE_SPACE};
-    std::copy(text.begin(), text.end(), out);
-    for (std::size_t i = 0; i < untrusted.size(); ++i)
-      spans->spans[i] = {untrusted[i].begin, untrusted[i].end};
-    return plumb_status{PLUMB_OK};
+    return plumbline::answer(*request, text, untrusted, out, capacity, n_bytes);
   });
 }
 

@@ -45,13 +45,13 @@ void Text::mark(std::size_t begin, std::size_t end) {
     untrusted_.back().end = end;
     return;
   }
-  if (rt_.charge(sizeof(Span))) untrusted_.push_back({begin, end});
+  if (rt_.charge(sizeof(plumb_span))) untrusted_.push_back({begin, end});
 }
 
 Value Text::value() const {
   const Value made = rt_.template_string(bytes_);
   if (made.n_bytes == bytes_.size()) {
-    for (const Span& span : untrusted_)
+    for (const plumb_span& span : untrusted_)
       rt_.mark(made.view().substr(span.begin, span.end - span.begin));
   }
   return made;

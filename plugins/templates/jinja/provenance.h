@@ -73,7 +73,7 @@ class Text {
 
   const std::string& bytes() const { return bytes_; }
   std::size_t size() const { return bytes_.size(); }
-  const std::vector<Span>& untrusted() const { return untrusted_; }
+  const std::vector<plumb_span>& untrusted() const { return untrusted_; }
 
   /// The text as a value, with its marks.
   Value value() const;
@@ -85,7 +85,7 @@ class Text {
 
   Runtime& rt_;
   std::string bytes_;
-  std::vector<Span> untrusted_;  // sorted, never side by side
+  std::vector<plumb_span> untrusted_;  // sorted, never side by side
 };
 
 /// Stands for the values that a running filter, method or function works with.

@@ -132,7 +132,8 @@ TEST(Templates_JinjaContext, ErrorsSayWhereAndWhat) {
 TEST(Templates_JinjaContext, MutatedTexts) {
   const std::string good[] = {
       R"({"a": [1, -2.5e3, true, {"k": "v\n\u00e9\ud83d\ude00"}], "long key of many letters": null})",
-      "[\"plain ascii text of some length\", \"Grüße, 日本語, 👨‍👩‍👧\", \"\\\\\\\"\\/\", "
+      "[\"plain ascii text of some length\", \"Grüße, 日本語, 👨‍👩‍👧\", "
+      "\"\\\\\\\"\\/\", "
       "[[], {}], 0.5]"};
   constexpr std::string_view kBytes = "{}[]\",:\\u0018dDeE+-.tfn \n\x01\x7f\x80\xc3\xed\xff";
   std::mt19937 random(20251201);
