@@ -78,7 +78,7 @@ int logits(LogitsOptions& options) {
     ids = parse_ids(options.ids);
   } else {
     const std::string prompt = options.prompt.empty() ? read_all("-") : options.prompt;
-    ids = value_or_stop(pipeline.encode_prompt(prompt), kModelFile).ids;
+    ids = value_or_stop(pipeline.encode_prompt({.bytes = prompt}), kModelFile).ids;
   }
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   std::vector<float> values;

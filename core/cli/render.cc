@@ -1,8 +1,8 @@
 // render: messages, or a template's variables, to the bytes of a prompt.
-#include <ctime>
 #include <memory>
 
 #include "core/cli/session.h"
+#include "core/cli/turn_options.h"
 #include "core/cli/verbs.h"
 
 namespace plumbline::cli {
@@ -15,7 +15,8 @@ struct RenderOptions {
   std::string from;
   std::string engine;
   std::string undefined;
-  int64_t now_unix_s = -1;
+  TurnOptions turns;
+  bool json = false;
 };
 
 // What transformers gives a template beside the caller's variables.
@@ -30,24 +31,34 @@ pipeline::SpecialTokens tokens_beside(Session& session, const std::string& path)
 
 // A template without a model. Messages are completed; an object is what the template sees, as it
 // is.
-std::string render_alone(Session& session, const std::string& path, OrderedJson context,
-                         int64_t now) {
+pipeline::Rendered render_alone(Session& session, const RenderOptions& options,
+                                OrderedJson context) {
   const config::TemplateConfig& wanted = session.config().config.chat_template;
   const auto engine =
       value_or_stop(session.host().find<plumb_template_engine>({.pin = wanted.plugin}), kPlugin);
-  const std::string source =
-      value_or_stop(pipeline::chat_template_text(session.host(), path, wanted.name), kModelFile);
+  const std::string source = value_or_stop(
+      pipeline::chat_template_text(session.host(), options.from, wanted.name), kModelFile);
   const auto compiled =
       value_or_stop(pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host, source,
                                                    wanted.undefined),
                     kModelFile);
-  const pipeline::SpecialTokens tokens = tokens_beside(session, path);
-  if (context.is_array()) {
-    context = value_or_stop(pipeline::chat_context(std::move(context), true, tokens), kUsage);
-  } else if (context.is_object()) {
-    for (const auto& [name, literal] : tokens) context.emplace(name, literal);
+  const pipeline::RenderRequest request = options.turns.request();
+  const pipeline::SpecialTokens tokens = tokens_beside(session, options.from);
+  if (!context.is_array()) {
+    if (context.is_object()) {
+      for (const auto& [name, literal] : tokens) context.emplace(name, literal);
+    }
+    return value_or_stop(compiled.render(context, request.now_unix_s), kUsage);
   }
-  return value_or_stop(compiled.render(context, now), kUsage);
+  return value_or_stop(pipeline::render_conversation(compiled, std::move(context),
+                                                     {.template_source = source,
+                                                      .tokens = tokens,
+                                                      .final_turn = request.final_turn,
+                                                      .thinking = request.thinking,
+                                                      .trusts_assistant = wanted.trusts_assistant,
+                                                      .directive = {}},
+                                                     request.now_unix_s),
+                       kUsage);
 }
 
 int render(RenderOptions& options) {
@@ -57,12 +68,29 @@ int render(RenderOptions& options) {
     options.pipeline.overrides.push_back("template.undefined=" + options.undefined);
   const bool is_model = options.from.ends_with(".gguf");
   if (is_model) options.pipeline.overrides.push_back("model.source.path=" + options.from);
-  const int64_t now = options.now_unix_s >= 0 ? options.now_unix_s : std::time(nullptr);
   OrderedJson context = parse_json(read_all("-"), "stdin");
   Session session(options.pipeline);
-  print(options.from.empty() || is_model
-            ? part_or_stop(session.pipeline().render(std::move(context), true, now))
-            : render_alone(session, options.from, std::move(context), now));
+  if (!options.from.empty() && !is_model) {
+    print(render_alone(session, options, std::move(context)).bytes);
+    return kDone;
+  }
+  pipeline::Pipeline& pipeline = session.pipeline();
+  const pipeline::Prompt prompt =
+      part_or_stop(pipeline.render(std::move(context), options.turns.request()));
+  if (!options.json) {
+    print(prompt.bytes);
+    return kDone;
+  }
+  OrderedJson untrusted;
+  if (prompt.untrusted) {
+    untrusted = OrderedJson::array();
+    for (const plumb_span& span : *prompt.untrusted) untrusted.push_back({span.begin, span.end});
+  }
+  const pipeline::Encoding encoding = part_or_stop(pipeline.encode_prompt(prompt));
+  print_json({{"prompt", prompt.bytes},
+              {"untrusted", untrusted},
+              {"ids", encoding.ids},
+              {"role_forgery", shown(part_or_stop(pipeline.role_forgery()))}});
   return kDone;
 }
 
@@ -81,8 +109,10 @@ void add_render(CLI::App& app, int& exit) {
   verb->add_option("--engine", options->engine, "Template engine plugin (default: the config's)");
   verb->add_option("--undefined", options->undefined,
                    "Undefined variables: strict, semi_strict or hf");
-  verb->add_option("--now", options->now_unix_s,
-                   "The clock that the template sees, in seconds since 1970 (UTC)");
+  options->turns.add_to(*verb);
+  verb->add_flag("--json", options->json,
+                 "Prompt, the byte ranges that strangers wrote, ids, and whether roles can be "
+                 "forged");
   verb->footer(
       "Examples:\n"
       "  echo '[{\"role\": \"user\", \"content\": \"Hi\"}]' | plumb render\n"

@@ -1,8 +1,8 @@
 // run: one generation, streamed.
-#include <ctime>
 #include <memory>
 
 #include "core/cli/session.h"
+#include "core/cli/turn_options.h"
 #include "core/cli/verbs.h"
 
 namespace plumbline::cli {
@@ -14,6 +14,7 @@ struct RunOptions {
   PipelineOptions pipeline;
   std::string prompt;
   std::string messages_file;
+  TurnOptions turns;
   bool raw = false;
   bool json = false;
   bool quiet = false;
@@ -24,13 +25,13 @@ OrderedJson read_messages(const RunOptions& options) {
   return parse_json(read_all(options.messages_file), options.messages_file);
 }
 
-std::string prompt_bytes(const RunOptions& options, pipeline::Pipeline& pipeline) {
-  if (options.raw) return options.prompt;
+pipeline::Prompt make_prompt(const RunOptions& options, pipeline::Pipeline& pipeline) {
+  if (options.raw) return {.bytes = options.prompt};
   if (options.messages_file.empty() && part_or_stop(pipeline.template_text()).empty()) {
     note("the model has no chat template: the prompt is used as it is");
-    return options.prompt;
+    return {.bytes = options.prompt};
   }
-  return value_or_stop(pipeline.render(read_messages(options), true, std::time(nullptr)),
+  return value_or_stop(pipeline.render(read_messages(options), options.turns.request()),
                        kModelFile);
 }
 
@@ -42,14 +43,14 @@ double decode_tokens_per_s(const pipeline::Generation& generation) {
 }
 
 // The payload of --json. What can be reproduced bit for bit is apart from what cannot.
-OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt_ids,
+OrderedJson report(const pipeline::Prompt& prompt, const std::vector<int32_t>& prompt_ids,
                    const pipeline::Generation& generation, Session& session) {
   pipeline::Pipeline& pipeline = session.pipeline();
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   OrderedJson backends = OrderedJson::array();
   for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
   return {{"text", generation.text},
-          {"prompt", prompt},
+          {"prompt", prompt.bytes},
           {"prompt_ids", prompt_ids},
           {"ids", generation.ids},
           {"stop_reason", pipeline::stop_reason_name(generation.stop_reason)},
@@ -60,6 +61,8 @@ OrderedJson report(const std::string& prompt, const std::vector<int32_t>& prompt
               {"loader", pipeline.loader_id()},
               {"tokenizer", part_or_stop(pipeline.tokenizer())->id()},
               {"backends", backends},
+              {"role_forgery",
+               prompt.is_rendered ? shown(part_or_stop(pipeline.role_forgery())) : OrderedJson()},
               {"seed", pipeline.config().sampling.seed},
               {"context_rows", decoder.capacity_rows()},
               {"used_rows", decoder.n_past()},
@@ -88,7 +91,7 @@ int run(RunOptions& options) {
   const std::atomic<bool>& interrupted = catch_interrupt();
   pipeline::Pipeline& pipeline = session.pipeline();
   if (options.prompt.empty() && options.messages_file.empty()) options.prompt = read_all("-");
-  const std::string prompt = prompt_bytes(options, pipeline);
+  const pipeline::Prompt prompt = make_prompt(options, pipeline);
   const pipeline::Encoding encoding = value_or_stop(pipeline.encode_prompt(prompt), kModelFile);
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   pipeline::SamplerChain sampler = part_or_stop(pipeline.sampler());
@@ -119,6 +122,7 @@ void add_run(CLI::App& app, int& exit) {
   verb->add_option("--messages", options->messages_file,
                    "A JSON file with messages: [{\"role\", \"content\"}]; - is stdin")
       ->excludes(prompt);
+  options->turns.add_to(*verb);
   verb->add_flag("--raw", options->raw, "Take the prompt as it is, without the chat template");
   verb->add_flag("--json", options->json, "Print text, ids and diagnostics as JSON when done");
   verb->add_flag("-q,--quiet", options->quiet, "No summary on stderr");
@@ -127,7 +131,8 @@ void add_run(CLI::App& app, int& exit) {
       "  plumb run -p \"Why is the sky blue?\"\n"
       "  plumb run gemma3 --raw -p \"The capital of France is\" --set "
       "sampling.profile=diff-greedy\n"
-      "  plumb run --messages talk.json --json");
+      "  plumb run --messages talk.json --json\n"
+      "  plumb run --messages begun.json --turn continue --thinking off");
   verb->callback([options, &exit] { exit = run(*options); });
 }
 

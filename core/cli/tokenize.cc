@@ -18,7 +18,7 @@ struct TokenizeOptions {
   std::string special = "parse";
   bool jsonl = false;
   bool decode = false;
-  bool bos = false;
+  bool add_special = false;
 };
 
 // Calls body(line number, line) for each line of stdin.
@@ -47,7 +47,7 @@ std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenize
                         std::string_view text) {
   const uint32_t special = options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
   pipeline::Encoding encoding = value_or_stop(tokenizer.encode(text, special), kPlugin);
-  if (options.bos) pipeline::add_bos(tokenizer.info(), encoding);
+  if (options.add_special) pipeline::add_special(tokenizer.info(), encoding);
   OrderedJson spans = OrderedJson::array();
   for (const plumb_span& span : encoding.spans) spans.push_back({span.begin, span.end});
   return OrderedJson{{"ids", encoding.ids}, {"spans", spans}}.dump() + "\n";
@@ -127,8 +127,8 @@ void add_tokenize(CLI::App& app, int& exit) {
                    "Literals of control tokens: their ids (parse) or plain text (off)")
       ->check(CLI::IsMember({"parse", "off"}))
       ->capture_default_str();
-  verb->add_flag("--bos", options->bos,
-                 "Add the beginning-of-sequence token where the model expects one");
+  verb->add_flag("--add-special", options->add_special,
+                 "With the ids that the vocabulary's post-processor puts around a text");
   verb->footer(
       "Examples:\n"
       "  plumb tokenize -p \"Hello world\"\n"

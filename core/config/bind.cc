@@ -47,6 +47,11 @@ KernelOverride bind_override(const Value& value) {
   return {read.text("op"), *as_layers(read.text("layers")), read.text("backend")};
 }
 
+std::optional<bool> bind_switch(const std::string& text) {
+  if (text == kAuto) return std::nullopt;
+  return text == "on";
+}
+
 StageConfig bind_stage(const Value& value) {
   StageConfig stage{.stage = value.text, .plugin = kAuto, .params_json = "{}"};
   for (const Entry& entry : value.entries) {
@@ -87,6 +92,7 @@ PipelineConfig bind(const Value& tree) {
   config.tokenizer.sha256 = read.text_or_empty("tokenizer.sha256");
   config.tokenizer.special =
       read.text("tokenizer.special") == "off" ? Special::kOff : Special::kParse;
+  config.tokenizer.control_literals = read.texts("tokenizer.control_literals");
   config.tokenizer.options_json = read.json("tokenizer.options");
   config.chat_template = {
       .plugin = read.text("template.plugin"),
@@ -94,6 +100,9 @@ PipelineConfig bind(const Value& tree) {
       .sha256 = read.text_or_empty("template.sha256"),
       .name = read.text("template.name"),
       .undefined = read.text("template.undefined"),
+      .thinking = bind_switch(read.text("template.thinking")),
+      .trusts_assistant = read.text("template.assistant") == "trusted",
+      .has_directive = read.text("template.directive") == "diagnostic",
   };
 
   config.sampling.profile = read.text_or_empty("sampling.profile");

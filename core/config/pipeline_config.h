@@ -62,6 +62,7 @@ struct TokenizerConfig {
   std::string path;  // a file with the tokenizer, joined like ModelSource::path; empty: the model's
   std::string sha256;  // expected of it; empty: not pinned
   Special special = Special::kParse;
+  std::vector<std::string> control_literals;  // barred from strangers' text beside the special ones
   std::string options_json;
 };
 
@@ -71,6 +72,9 @@ struct TemplateConfig {
   std::string sha256;  // expected of it; empty: not pinned
   std::string name;  // of the file's templates, for files that have several
   std::string undefined;  // "strict", "semi_strict" or "hf": the profile's name in plumb.template/1
+  std::optional<bool> thinking;  // empty: the template's own choice
+  bool trusts_assistant = true;
+  bool has_directive = false;  // the diagnostic one: core/pipeline/directive.h
 };
 
 struct StageConfig {

@@ -81,6 +81,7 @@ Spec kernels() {
 }
 
 Spec tokenizer() {
+  const Spec literal = value("literal", Type::kText, "", "One such text.");
   return map(
       "tokenizer", "Text to token ids and back.",
       {value("plugin", Type::kName, "auto",
@@ -93,6 +94,9 @@ Spec tokenizer() {
        choice("special", {"parse", "off"},
               "Literals of control tokens in a raw prompt: parse makes them their ids, off leaves "
               "them text."),
+       list("control_literals", "[]", literal,
+            "Added tokens that text of users, tools and documents may not become, beside the "
+            "special ones and those that stand in the template."),
        value("options", Type::kFree, "{}", "Options of the tokenizer, checked by it.")});
 }
 
@@ -109,7 +113,15 @@ Spec chat_template() {
              "Which of the file's templates, where it has several, as tool_use."),
        choice("undefined", {"strict", "semi_strict", "hf"},
               "A variable that the context lacks: strict refuses it everywhere, semi_strict lets "
-              "its truth be asked, hf prints nothing, as transformers does.")});
+              "its truth be asked, hf prints nothing, as transformers does."),
+       choice("thinking", {"auto", "on", "off"},
+              "The template's variable enable_thinking; auto: the template's own choice."),
+       choice("assistant", {"trusted", "untrusted"},
+              "Past answers: trusted ones are encoded as the model wrote them, control tokens "
+              "included; untrusted ones are text, as a user's."),
+       choice("directive", {"off", "diagnostic"},
+              "diagnostic: a system message that asks for [CLARIFICATION_REQUIRED] where a prompt "
+              "lacks detail.")});
 }
 
 Spec sampling() {

@@ -1,18 +1,24 @@
-// chat_template.h: a compiled chat template, and the context that it is rendered with.
+// chat_template.h: a compiled chat template.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "core/pipeline/special_tokens.h"
+#include "core/pipeline/messages.h"
 #include "plumb/ext/template.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::pipeline {
 
-using OrderedJson = nlohmann::ordered_json;
+struct Rendered {
+  std::string bytes = {};
+  /// Sorted ranges of what strangers wrote; empty optional: the engine cannot tell.
+  std::optional<std::vector<plumb_span>> untrusted = {};
+};
 
 class ChatTemplate {
  public:
@@ -26,8 +32,10 @@ class ChatTemplate {
 
   const std::string& id() const { return id_; }
   /// context: an object with the template's variables. now_unix_s: what strftime_now sees.
+  /// untrusted: JSON pointers to what strangers wrote of it.
   /// Fails INVALID_ARGUMENT (a context nested too deep), and as the engine does.
-  Result<std::string> render(const OrderedJson& context, int64_t now_unix_s) const;
+  Result<Rendered> render(const OrderedJson& context, int64_t now_unix_s,
+                          const std::vector<std::string>& untrusted = {}) const;
 
  private:
   ChatTemplate(std::string id, const plumb_template_engine& table, void* self)
@@ -38,12 +46,9 @@ class ChatTemplate {
   void* self_;
 };
 
-/// Makes messages and their surroundings complete, so that a real template renders in strict mode:
-/// the optional keys that templates ask for (tools, documents, tool_calls, reasoning_content) are
-/// filled with what means "none". input: an array of messages, or an object with "messages" and any
-/// further variables, which stay as they are. tokens: bos_token and eos_token are "" where it has
-/// none. Fails INVALID_ARGUMENT: what is wrong with which message.
-Result<OrderedJson> chat_context(OrderedJson input, bool add_generation_prompt,
-                                 const SpecialTokens& tokens);
+/// Messages, or an object with them, made complete (chat_context), rendered, and cut where the
+/// prompt goes on with the last message.
+Result<Rendered> render_conversation(const ChatTemplate& chat_template, OrderedJson messages,
+                                     const ContextRequest& request, int64_t now_unix_s);
 
 }  // namespace plumbline::pipeline

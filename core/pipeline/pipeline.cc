@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/pipeline/directive.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::pipeline {
@@ -48,16 +49,19 @@ Result<Tokenizer*> Pipeline::tokenizer() {
   return &*tokenizer_;
 }
 
-Result<std::string> Pipeline::template_text() {
-  const config::TemplateConfig& wanted = config_.chat_template;
-  if (wanted.path.empty() || wanted.path == file().path())
-    return chat_template_text(file(), wanted.name);
-  return chat_template_text(*host_, wanted.path, wanted.name);
+Result<std::string_view> Pipeline::template_text() {
+  if (!template_text_) {
+    const config::TemplateConfig& wanted = config_.chat_template;
+    const bool is_own = wanted.path.empty() || wanted.path == file().path();
+    PLUMB_ASSIGN(template_text_, is_own ? chat_template_text(file(), wanted.name)
+                                        : chat_template_text(*host_, wanted.path, wanted.name));
+  }
+  return std::string_view(*template_text_);
 }
 
 Result<ChatTemplate*> Pipeline::chat_template() {
   if (!chat_template_) {
-    PLUMB_ASSIGN(const std::string source, template_text());
+    PLUMB_ASSIGN(const std::string_view source, template_text());
     if (source.empty()) {
       return Error{PLUMB_INVALID_CONFIG,
                    file().path() + " has no chat template: give raw text (--raw)"};
@@ -124,23 +128,61 @@ Result<SpecialTokens> Pipeline::named_tokens() {
   return named;
 }
 
-Result<std::string> Pipeline::render(OrderedJson messages, bool add_generation_prompt,
-                                     int64_t now_unix_s) {
-  PLUMB_ASSIGN(const SpecialTokens tokens, named_tokens());
+Result<Prompt> Pipeline::render(OrderedJson messages, const RenderRequest& request) {
   PLUMB_ASSIGN(ChatTemplate* const engine, chat_template());
-  PLUMB_ASSIGN(const OrderedJson context,
-               chat_context(std::move(messages), add_generation_prompt, tokens));
-  return engine->render(context, now_unix_s);
+  const config::TemplateConfig& wanted = config_.chat_template;
+  ContextRequest asked{.template_source = *template_text_,
+                       .tokens = {},
+                       .final_turn = request.final_turn,
+                       .thinking = request.thinking ? request.thinking : wanted.thinking,
+                       .trusts_assistant = wanted.trusts_assistant,
+                       .directive = std::string(wanted.has_directive ? kDiagnosticDirective : "")};
+  PLUMB_ASSIGN(asked.tokens, named_tokens());
+  PLUMB_ASSIGN(Rendered rendered,
+               render_conversation(*engine, std::move(messages), asked, request.now_unix_s));
+  return Prompt{std::move(rendered.bytes), true, std::move(rendered.untrusted)};
 }
 
-Result<Encoding> Pipeline::encode_prompt(std::string_view prompt) {
+Result<std::span<const uint64_t>> Pipeline::control_bits() {
+  if (control_bits_.empty()) {
+    PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
+    PLUMB_ASSIGN(const std::string_view source, template_text());
+    PLUMB_ASSIGN(control_bits_, control_set(*tokens, source, config_.tokenizer.control_literals));
+  }
+  return std::span<const uint64_t>(control_bits_);
+}
+
+Result<Encoding> Pipeline::encode_prompt(const Prompt& prompt) {
   PLUMB_ASSIGN(Tokenizer* const tokens, tokenizer());
-  const uint32_t special = config_.tokenizer.special == config::Special::kParse
-                               ? PLUMB_SPECIAL_PARSE
-                               : PLUMB_SPECIAL_OFF;
-  PLUMB_ASSIGN(Encoding encoding, tokens->encode(prompt, special));
-  add_bos(tokens->info(), encoding);
+  Encoding encoding;
+  if (prompt.is_rendered) {
+    PLUMB_ASSIGN(const std::span<const uint64_t> bits, control_bits());
+    PLUMB_ASSIGN(encoding, encode_rendered(*tokens, prompt, bits));
+  } else {
+    const bool is_parsed = config_.tokenizer.special == config::Special::kParse;
+    PLUMB_ASSIGN(encoding,
+                 tokens->encode(prompt.bytes, is_parsed ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF));
+  }
+  begin_prompt(tokens->info(), encoding);
   return encoding;
+}
+
+Result<RoleForgery> Pipeline::role_forgery() {
+  PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
+  PLUMB_ASSIGN(const std::span<const uint64_t> bits, control_bits());
+  const auto turn = [](const char* role, std::string_view text) {
+    return OrderedJson{{"role", role}, {"content", text}};
+  };
+  const OrderedJson probe =
+      OrderedJson::array({turn("user", kProbeTexts[0]), turn("assistant", kProbeTexts[1]),
+                          turn("user", kProbeTexts[2])});
+  const auto rendered = render(probe, {.final_turn = FinalTurn::kAnswer});
+  if (!rendered) return RoleForgery{false, "no probe conversation: " + rendered.error().message};
+  if (!rendered->untrusted) {
+    return RoleForgery{
+        false, chat_template_->id() + " does not tell which bytes of a prompt strangers wrote"};
+  }
+  return judge_probe(*tokens, rendered->bytes, bits);
 }
 
 GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) const {

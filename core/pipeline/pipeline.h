@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,17 @@
 #include "core/pipeline/chat_template.h"
 #include "core/pipeline/generation.h"
 #include "core/pipeline/opened_file.h"
+#include "core/pipeline/prompt.h"
 #include "core/pipeline/sampler_chain.h"
 #include "core/pipeline/tokenizer.h"
 
 namespace plumbline::pipeline {
+
+struct RenderRequest {
+  int64_t now_unix_s = 0;  // what strftime_now sees
+  FinalTurn final_turn = FinalTurn::kAuto;
+  std::optional<bool> thinking = {};  // empty: as the config says
+};
 
 /// Parts are made when they are first asked for, so a command pays only for what it uses.
 class Pipeline {
@@ -33,7 +41,7 @@ class Pipeline {
 
   Result<Tokenizer*> tokenizer();
   /// The template's text: the config's file, or the model's own; empty if there is none.
-  Result<std::string> template_text();
+  Result<std::string_view> template_text();
   /// INVALID_CONFIG if there is no chat template; template_text() asks first.
   Result<ChatTemplate*> chat_template();
   /// The weights are prepared here: the slow part.
@@ -43,11 +51,16 @@ class Pipeline {
   /// A new chain of the config's sampler stages for the model's vocabulary.
   Result<SamplerChain> sampler();
 
-  /// The prompt's bytes for messages: canonical context, then the template.
-  Result<std::string> render(OrderedJson messages, bool add_generation_prompt, int64_t now_unix_s);
-  /// The prompt's ids: encoded as the config says, with the beginning-of-sequence token if the
-  /// model wants one.
-  Result<Encoding> encode_prompt(std::string_view prompt);
+  /// The prompt's bytes for messages, and which of them strangers wrote: the context made complete
+  /// as the config says, then the template. Fails as chat_context and the engine do.
+  Result<Prompt> render(OrderedJson messages, const RenderRequest& request);
+  /// The prompt's ids, with those in front that the model expects and the prompt lacks. Rendered
+  /// prompts as encode_rendered says, raw ones as tokenizer.special says.
+  Result<Encoding> encode_prompt(const Prompt& prompt);
+  /// Whether strangers can forge a turn of rendered prompts.
+  Result<RoleForgery> role_forgery();
+  /// The control set of template and tokenizer: prompt.h.
+  Result<std::span<const uint64_t>> control_bits();
   /// What the config says of a generation; the rest is the caller's to fill in.
   GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
 
@@ -67,6 +80,8 @@ class Pipeline {
   std::unique_ptr<model::Decoder> decoder_;
   std::optional<Tokenizer> tokenizer_;
   std::optional<ChatTemplate> chat_template_;
+  std::optional<std::string> template_text_;
+  std::vector<uint64_t> control_bits_;
 };
 
 /// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers),

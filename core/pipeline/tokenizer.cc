@@ -6,6 +6,33 @@
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::pipeline {
+namespace {
+
+struct Surroundings {
+  std::vector<int32_t> prefix;
+  std::vector<int32_t> suffix;
+};
+
+// The post-processor's ids, or what the two flags say where there is none.
+Surroundings surroundings(const plumb_tokenizer_info& info) {
+  if (info.prefix_ids != nullptr || info.suffix_ids != nullptr) {
+    return {{info.prefix_ids, info.prefix_ids + info.n_prefix},
+            {info.suffix_ids, info.suffix_ids + info.n_suffix}};
+  }
+  Surroundings around;
+  if (info.add_bos != 0 && info.bos_id >= 0) around.prefix.push_back(info.bos_id);
+  if (info.add_eos != 0 && info.eos_id >= 0) around.suffix.push_back(info.eos_id);
+  return around;
+}
+
+// These ids stand for no byte of the text.
+void insert(Encoding& encoding, size_t at, const std::vector<int32_t>& ids) {
+  const auto where = static_cast<std::ptrdiff_t>(at);
+  encoding.ids.insert(encoding.ids.begin() + where, ids.begin(), ids.end());
+  encoding.spans.insert(encoding.spans.begin() + where, ids.size(), plumb_span{0, 0});
+}
+
+}  // namespace
 
 Result<Tokenizer> Tokenizer::create(std::string id, const plumb_tokenizer& table,
                                     const plumb_host* host, const plumb_metadata& metadata,
@@ -31,7 +58,8 @@ Tokenizer::~Tokenizer() {
   if (self_ != nullptr) table_->destroy(self_);
 }
 
-Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special) const {
+Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special,
+                                   const Untrusted& untrusted) const {
   Encoding encoding;
   // About four bytes a token in prose; the second call is for what is denser.
   uint64_t capacity = text.size() / 3 + 16;
@@ -42,6 +70,9 @@ Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special) cons
     auto request = make_abi<plumb_encode_request>();
     request.special = special;
     request.text = to_abi(text);
+    request.untrusted = untrusted.ranges.data();
+    request.n_untrusted = untrusted.ranges.size();
+    request.barred_bits = untrusted.barred_bits.empty() ? nullptr : untrusted.barred_bits.data();
     auto result = make_abi<plumb_encode_result>();
     result.ids = encoding.ids.data();
     result.spans = encoding.spans.data();
@@ -86,11 +117,17 @@ std::vector<uint64_t> Tokenizer::control_bits(uint32_t n_ids) const {
   return bits;
 }
 
-void add_bos(const plumb_tokenizer_info& info, Encoding& encoding) {
-  if (info.add_bos == 0 || info.bos_id < 0) return;
-  if (!encoding.ids.empty() && encoding.ids.front() == info.bos_id) return;
-  encoding.ids.insert(encoding.ids.begin(), info.bos_id);
-  encoding.spans.insert(encoding.spans.begin(), plumb_span{0, 0});
+void add_special(const plumb_tokenizer_info& info, Encoding& encoding) {
+  const Surroundings around = surroundings(info);
+  insert(encoding, 0, around.prefix);
+  insert(encoding, encoding.ids.size(), around.suffix);
+}
+
+void begin_prompt(const plumb_tokenizer_info& info, Encoding& encoding) {
+  const std::vector<int32_t> prefix = surroundings(info).prefix;
+  const bool is_there = encoding.ids.size() >= prefix.size() &&
+                        std::equal(prefix.begin(), prefix.end(), encoding.ids.begin());
+  if (!is_there) insert(encoding, 0, prefix);
 }
 
 }  // namespace plumbline::pipeline

@@ -18,6 +18,12 @@ struct Encoding {
       spans;  // bytes of the text, one for each id; {0,0} for an id that stands for none of them
 };
 
+/// What strangers wrote of a text, and the ids that it may not become: plumb_encode_request.
+struct Untrusted {
+  std::span<const plumb_span> ranges;
+  std::span<const uint64_t> barred_bits;  // ceil(n_vocab/64) words
+};
+
 class Tokenizer {
  public:
   /// metadata must outlive the result.
@@ -33,7 +39,8 @@ class Tokenizer {
   uint32_t attributes(int32_t token) const { return table_->attributes(self_, token); }
 
   /// special: PLUMB_SPECIAL_*. No beginning-of-sequence token is added.
-  Result<Encoding> encode(std::string_view text, uint32_t special) const;
+  Result<Encoding> encode(std::string_view text, uint32_t special,
+                          const Untrusted& untrusted = {}) const;
   /// The bytes of one id inside a decoded text; is_first: it opens the text. Borrowed.
   Result<std::string_view> piece(int32_t token, bool is_first) const;
   /// All bytes of the ids, control tokens included as their literals.
@@ -52,8 +59,13 @@ class Tokenizer {
   plumb_tokenizer_info info_{};
 };
 
-/// Puts the beginning-of-sequence token in front if the model expects one and the text did not
-/// bring its own.
-void add_bos(const plumb_tokenizer_info& info, Encoding& encoding);
+/// Puts around an encoded text what the vocabulary's own post-processor puts there: a
+/// beginning-of-sequence token, [CLS] and [SEP]. As the tokenizers library: also where the text
+/// brought its own.
+void add_special(const plumb_tokenizer_info& info, Encoding& encoding);
+
+/// Of that only what stands in front, for a text that the model is to continue, and not twice: ids
+/// that the text brought are left alone.
+void begin_prompt(const plumb_tokenizer_info& info, Encoding& encoding);
 
 }  // namespace plumbline::pipeline

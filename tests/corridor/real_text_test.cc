@@ -36,7 +36,7 @@ TEST_P(RealText, GreedyTextMatchesTransformers) {
   // transformers was told to go on behind an end token; a pipeline stops there.
   if (golden.at("eos_at").is_number()) ids.resize(golden["eos_at"].get<size_t>() + 1);
 
-  const auto prompt = pipeline.encode_prompt("The capital of France is");
+  const auto prompt = pipeline.encode_prompt({.bytes = "The capital of France is"});
   ASSERT_TRUE(prompt) << prompt.error().message;
   EXPECT_EQ(prompt->ids, golden.at("prompt_ids").get<std::vector<int32_t>>());
 

@@ -32,7 +32,7 @@ class Scripted {
     return pipeline::generate(*decoder, sampler, *tokenizer, request);
   }
   GenerationRequest request(const std::string& prompt = "Mara lives in") {
-    const auto encoding = pipeline_->encode_prompt(prompt);
+    const auto encoding = pipeline_->encode_prompt({.bytes = prompt});
     EXPECT_TRUE(encoding);
     return pipeline_->generation_request(encoding ? encoding->ids : std::vector<int32_t>());
   }

@@ -7,7 +7,7 @@ namespace {
 
 std::vector<float> logits(pipeline::Pipeline& pipeline) {
   const auto decoder = pipeline.decoder();
-  const auto prompt = pipeline.encode_prompt("Once upon a time");
+  const auto prompt = pipeline.encode_prompt({.bytes = "Once upon a time"});
   EXPECT_TRUE(decoder) << (decoder ? "" : decoder.error().message);
   if (!decoder || !prompt) return {};
   const auto row = (*decoder)->forward(prompt->ids);

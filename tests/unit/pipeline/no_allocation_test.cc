@@ -38,7 +38,7 @@ TEST(NoAllocation, TokensAreGeneratedInMemoryThatIsThere) {
       ASSERT_NE(pipeline, nullptr);
       const auto decoder = pipeline->decoder();
       auto sampler = pipeline->sampler();
-      const auto prompt = pipeline->encode_prompt("Once upon a time");
+      const auto prompt = pipeline->encode_prompt({.bytes = "Once upon a time"});
       ASSERT_TRUE(decoder) << decoder.error().message;
       ASSERT_TRUE(sampler) << sampler.error().message;
       ASSERT_TRUE(prompt) << prompt.error().message;
