@@ -96,6 +96,15 @@ def step_attacks(arguments) -> None:
     attack_strings.generate(GOLDEN)
 
 
+def step_made_tokenizers(arguments) -> None:
+    import tempfile
+
+    import made_tokenizers
+
+    with tempfile.TemporaryDirectory() as work:
+        made_tokenizers.generate(GOLDEN, Path(work))
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -118,6 +127,7 @@ STEPS = {
     "math": step_math,
     "rope": step_rope,
     "attacks": step_attacks,
+    "made_tokenizers": step_made_tokenizers,
     "check": step_check,
 }
 NEED_MODELS = ("real", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")
