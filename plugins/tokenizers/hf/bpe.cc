@@ -44,12 +44,18 @@ Result<Bpe> Bpe::create(const Source& source) {
     made.byte_ids_[byte] = index.find(character_of(static_cast<uint8_t>(byte)));
     made.has_all_bytes_ &= made.byte_ids_[byte] >= 0;
   }
-  PLUMB_TRY(made.read_merges(source, index));
+  std::vector<CharacterMerges::Row> rows;
+  PLUMB_TRY(made.read_merges(source, index, rows));
   made.read_pieces(source);
+  std::vector<std::string_view> pieces;
+  for (size_t id = 0; id < source.texts.size(); ++id)
+    pieces.push_back(made.piece(static_cast<int32_t>(id)));
+  made.characters_ = CharacterMerges(pieces, made.byte_ids_, rows, made.joined_, made.pairs_);
   return made;
 }
 
-Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index) {
+Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index,
+                              std::vector<CharacterMerges::Row>& rows) {
   const std::span<const MergeTexts> merges = source.merges;
   if (merges.size() >= PairIndex::kMostPairs) {
     return Error{PLUMB_UNSUPPORTED, std::string(source.merges_key) + ": " +
@@ -73,7 +79,9 @@ Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index) {
     joined_[rank] = joined_id;
     const bool is_text =
         (source.attributes[joined_id] & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) == 0;
-    if (is_text) pairs_.insert(left_id, right_id, rank);
+    if (!is_text) continue;
+    pairs_.insert(left_id, right_id, rank);
+    rows.push_back({left_id, right_id, rank});
   }
   return {};
 }
@@ -107,61 +115,99 @@ void Bpe::encode(Pattern pattern, const MappedView& view, WordMemory& memory, Id
   WordCursor cursor(pattern, text);
   for (size_t begin = 0, end = 0; cursor.next(&begin, &end);) {
     const std::string_view word = text.substr(begin, end - begin);
-    const auto put = [&](const int32_t* ids, size_t n) {
-      if (!out.wants_spans()) return out.put(ids, n);
+    if (!has_all_bytes_) {
+      put_with_holes(view.part(begin, end), memory.merger, out);
+      continue;
+    }
+    const size_t readable = text.size() - begin;
+    const auto put = [&](std::span<const int32_t> ids) {
+      if (!out.wants_spans()) return out.put(ids);
       size_t at = begin;
-      for (size_t i = 0; i < n; ++i) {
-        const size_t piece_end = at + (piece_ends_[ids[i] + 1] - piece_ends_[ids[i]]);
-        out.put(ids[i], view.source(at, piece_end));
+      for (const int32_t id : ids) {
+        const size_t piece_end = at + piece(id).size();
+        out.put(id, view.source(at, piece_end));
         at = piece_end;
       }
     };
     const auto put_cached = [&](auto& cache) {
-      const typename std::remove_reference_t<decltype(cache)>::Key key(word, text.size() - begin);
-      int32_t ids[kShortWord];
+      using Cache = std::remove_reference_t<decltype(cache)>;
+      const typename Cache::Key key(word, readable);
       if (const int32_t* known = cache.find(key)) {
-        size_t n = 0;
-        while (n < cache.kMostIds && known[n] >= 0) ++n;
-        put(known, n);
         ++memory.n_found;
-      } else {
-        const size_t n = encode_short(word, ids);
-        cache.store(key, {ids, n});
-        put(ids, n);
-        ++memory.n_missed;
+        const size_t n = cache.count(known);
+        return out.wants_spans() ? put({known, n}) : out.put<Cache::kMostIds>(known, n);
       }
+      ++memory.n_missed;
+      encode_word(word, readable, memory);
+      cache.store(key, memory.ids);
+      put(memory.ids);
     };
-    if (has_all_bytes_ && memory.short_words.fits(word)) {
+    if (memory.short_words.fits(word)) {
       put_cached(memory.short_words);
-    } else if (has_all_bytes_ && memory.longer_words.fits(word)) {
-      put_cached(memory.longer_words);
-    } else if (has_all_bytes_ && word.size() <= kShortWord) {
-      int32_t ids[kShortWord];
-      put(ids, encode_short(word, ids));
-      ++memory.n_missed;
+    } else if (memory.longer_words.fits(word) && static_cast<uint8_t>(word[1]) < 0x80) {
+      put_cached(memory.longer_words);  // not for runs of Han and the like, which seldom come again
     } else {
-      encode_long(word, memory.merger);
-      const std::vector<Symbol>& symbols = memory.merger.symbols;
-      for (uint32_t at = symbols.empty() ? tokenizer::kNoSymbol : 0; at != tokenizer::kNoSymbol;
-           at = symbols[at].next) {
-        out.put(symbols[at].id, view.source(begin + symbols[at].begin, begin + symbols[at].end));
-      }
       ++memory.n_missed;
+      encode_word(word, readable, memory);
+      put(memory.ids);
     }
   }
 }
 
-/// The ids of a word of up to kShortWord bytes, each of which is a token: in each round the best
-/// pair of all, the leftmost of equals.
-size_t Bpe::encode_short(std::string_view word, int32_t* ids) const {
-  if (const int32_t id = whole_word(word); id >= 0) {
-    ids[0] = id;
-    return 1;
+/// Leaves the ids of a word in memory.ids.
+void Bpe::encode_word(std::string_view word, size_t readable, WordMemory& memory) const {
+  std::vector<int32_t>& out = memory.ids;
+  out.clear();
+  if (const int32_t id = whole_word(word); id >= 0) return out.push_back(id);
+  const auto append = [&](std::span<const int32_t> ids) {
+    out.insert(out.end(), ids.begin(), ids.end());
+  };
+  int32_t ids[kShortWord];
+  for (size_t at = 0; at < word.size();) {
+    const CharacterMerges::Run run = characters_.next_run(word, at, ids, kShortWord);
+    const std::string_view part = word.substr(at, run.end - at);
+    if (run.n == 1) {
+      out.push_back(ids[0]);
+    } else if (run.n > kShortWord) {
+      merge_long(part, memory.merger);
+      const std::vector<Symbol>& symbols = memory.merger.symbols;
+      for (uint32_t i = 0; i != tokenizer::kNoSymbol; i = symbols[i].next)
+        out.push_back(symbols[i].id);
+    } else if (part.size() == word.size() || !memory.short_words.fits(part)) {
+      append({ids, merge_short(ids, run.n)});
+    } else {
+      const uint64_t kind = word_index_ == nullptr ? 0 : 1;  // a part is no word without merges
+      const decltype(memory.short_words)::Key key(part, readable - at, kind);
+      if (const int32_t* known = memory.short_words.find(key)) {
+        append({known, memory.short_words.count(known)});
+      } else {
+        const size_t n = merge_short(ids, run.n);
+        memory.short_words.store(key, {ids, n});
+        append({ids, n});
+      }
+    }
+    at = run.end;
   }
-  size_t n = word.size();
-  for (size_t i = 0; i < n; ++i) ids[i] = byte_ids_[static_cast<uint8_t>(word[i])];
+}
+
+/// For vocabularies without a token for every byte.
+void Bpe::put_with_holes(const MappedView& word, Merger& merger, IdWriter& out) const {
+  if (const int32_t id = whole_word(word.text()); id >= 0) {
+    return out.put(id, word.source(0, word.text().size()));
+  }
+  merge_long(word.text(), merger);
+  const std::vector<Symbol>& symbols = merger.symbols;
+  for (uint32_t at = symbols.empty() ? tokenizer::kNoSymbol : 0; at != tokenizer::kNoSymbol;
+       at = symbols[at].next) {
+    out.put(symbols[at].id, word.source(symbols[at].begin, symbols[at].end));
+  }
+}
+
+/// Merges up to kShortWord symbols; returns how many are left. In each round the best pair of all,
+/// the leftmost of equals.
+size_t Bpe::merge_short(int32_t* ids, size_t n) const {
   uint32_t ranks[kShortWord];  // of ids[i] with ids[i + 1]
-  for (size_t i = 0; i + 1 < n; ++i) ranks[i] = rank_of(ids[i], ids[i + 1]);
+  for (size_t i = 0; i + 1 < n; ++i) ranks[i] = pairs_.find(ids[i], ids[i + 1]);
   while (n > 1) {
     size_t best = 0;
     for (size_t i = 1; i + 1 < n; ++i) {
@@ -172,17 +218,16 @@ size_t Bpe::encode_short(std::string_view word, int32_t* ids) const {
     --n;
     for (size_t i = best + 1; i < n; ++i) ids[i] = ids[i + 1];
     for (size_t i = best + 1; i + 1 < n; ++i) ranks[i] = ranks[i + 1];
-    if (best > 0) ranks[best - 1] = rank_of(ids[best - 1], ids[best]);
-    if (best + 1 < n) ranks[best] = rank_of(ids[best], ids[best + 1]);
+    if (best > 0) ranks[best - 1] = pairs_.find(ids[best - 1], ids[best]);
+    if (best + 1 < n) ranks[best] = pairs_.find(ids[best], ids[best + 1]);
   }
   return n;
 }
 
 /// Leaves the symbols of a word of any length in the merger.
-void Bpe::encode_long(std::string_view word, Merger& merger) const {
+void Bpe::merge_long(std::string_view word, Merger& merger) const {
   merger.clear();
   const uint32_t n_bytes = static_cast<uint32_t>(word.size());
-  if (const int32_t id = whole_word(word); id >= 0) return merger.add(0, n_bytes, id);
   for (uint32_t i = 0; i < n_bytes; ++i) {
     const int32_t id = byte_ids_[static_cast<uint8_t>(word[i])];
     if (id >= 0) merger.add(i, i + 1, id);

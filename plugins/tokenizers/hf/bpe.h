@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "character_merges.h"
 #include "pair_index.h"
 #include "plumb/sdk/result.h"
 #include "plumb/sdk/tokenizer/encoder.h"
@@ -47,17 +48,21 @@ class Bpe {
   static constexpr size_t kShortWord =
       64;  // symbols: up to here, the best pair is looked for in all
 
-  Result<void> read_merges(const Source& source, const tokenizer::TokenIndex& index);
+  Result<void> read_merges(const Source& source, const tokenizer::TokenIndex& index,
+                           std::vector<CharacterMerges::Row>& rows);
   void read_pieces(const Source& source);
-  size_t encode_short(std::string_view word, int32_t* ids) const;
-  void encode_long(std::string_view word, tokenizer::Merger& merger) const;
+  void encode_word(std::string_view word, size_t readable, tokenizer::WordMemory& memory) const;
+  void put_with_holes(const tokenizer::MappedView& word, tokenizer::Merger& merger,
+                      tokenizer::IdWriter& out) const;
+  size_t merge_short(int32_t* ids, size_t n) const;
+  void merge_long(std::string_view word, tokenizer::Merger& merger) const;
   int32_t whole_word(std::string_view word) const;
-  uint32_t rank_of(int32_t left, int32_t right) const { return pairs_.find(left, right); }
 
   std::array<int32_t, 256> byte_ids_{};  // the token of a byte alone, or -1
   bool has_all_bytes_ = false;
   PairIndex pairs_;
   std::vector<int32_t> joined_;  // by rank
+  CharacterMerges characters_;
   std::string piece_bytes_;  // all pieces, end to end
   std::vector<uint32_t> piece_ends_;  // one more than there are ids
   std::vector<std::string_view> words_;  // of each id that a word can be without merges; else empty

@@ -35,10 +35,17 @@ class IdWriter {
   }
   bool wants_spans() const { return result_.spans != nullptr; }
   /// Where no spans are wanted.
-  void put(const int32_t* ids, size_t n) {
-    if (result_.n + n <= result_.capacity) {
-      for (size_t i = 0; i < n; ++i) result_.ids[result_.n + i] = ids[i];
+  void put(std::span<const int32_t> ids) {
+    if (result_.n + ids.size() <= result_.capacity) {
+      std::copy(ids.begin(), ids.end(), result_.ids + result_.n);
     }
+    result_.n += ids.size();
+  }
+  /// The same for the first n of kMost ids that can all be read: a copy of a fixed size is faster.
+  template <size_t kMost>
+  void put(const int32_t* ids, size_t n) {
+    if (result_.n + kMost > result_.capacity) return put(std::span(ids, n));
+    std::memcpy(result_.ids + result_.n, ids, kMost * sizeof(int32_t));
     result_.n += n;
   }
 
@@ -49,7 +56,8 @@ class IdWriter {
 /// The ids of words seen lately, and room to find those of others.
 struct WordMemory {
   IdCache<16, 4, 1 << 15> short_words;
-  IdCache<32, 8, 1 << 14> longer_words;
+  IdCache<32, 8, 1 << 12> longer_words;
+  std::vector<int32_t> ids;  // of one word
   Merger merger;
   uint64_t n_found = 0;
   uint64_t n_missed = 0;

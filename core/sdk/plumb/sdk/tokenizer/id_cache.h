@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -20,14 +21,15 @@ struct WordKey {
 
   explicit WordKey() = default;
   /// readable: how many bytes may be read from the word's first one on, the word and what follows.
-  WordKey(std::string_view word, size_t readable) {
+  /// kind: 0 to 7, tells words apart that have the same bytes.
+  WordKey(std::string_view word, size_t readable, uint64_t kind = 0) {
     if (readable >= kBytes) {
       std::memcpy(parts, word.data(), kBytes);
-      for (size_t i = 0; i < kBytes / 8; ++i) parts[i] &= mask_of(word.size(), i);
+      for (size_t i = 0; i < kBytes / 8; ++i) parts[i] &= kMasks[word.size()][i];
     } else {
       std::memcpy(parts, word.data(), word.size());
     }
-    parts[kBytes / 8 - 1] |= static_cast<uint64_t>(word.size()) << kSizeShift;
+    parts[kBytes / 8 - 1] |= (kind << 5 | word.size()) << kSizeShift;
   }
 
   bool operator==(const WordKey&) const = default;
@@ -42,20 +44,26 @@ struct WordKey {
  private:
   /// The size lies in the byte that comes last in memory.
   static constexpr int kSizeShift = std::endian::native == std::endian::little ? 56 : 0;
-  static uint64_t mask_of(size_t n_bytes, size_t part) {
-    if (n_bytes >= 8 * part + 8) return ~uint64_t{0};
-    if (n_bytes <= 8 * part) return 0;
-    const size_t n_bits = 8 * (n_bytes - 8 * part);
-    const uint64_t low = (uint64_t{1} << n_bits) - 1;
-    return std::endian::native == std::endian::little ? low : ~(~uint64_t{0} >> n_bits);
+  using Masks = std::array<std::array<uint64_t, kBytes / 8>, kBytes>;
+  static constexpr Masks make_masks() {
+    Masks masks{};
+    for (size_t n_bytes = 0; n_bytes < kBytes; ++n_bytes) {
+      for (size_t at = 0; at < n_bytes; ++at) {
+        const size_t shift = std::endian::native == std::endian::little ? at % 8 : 7 - at % 8;
+        masks[n_bytes][at / 8] |= uint64_t{0xFF} << 8 * shift;
+      }
+    }
+    return masks;
   }
+  static constexpr Masks kMasks = make_masks();  // the bytes of a word of each size
 };
 
-/// A fixed number of slots; a newcomer replaces what its slot held. Words of fewer than kBytes
-/// bytes and at most kIds ids.
-template <size_t kBytes, size_t kIds, size_t kSlots>
+/// A fixed number of sets of two words. A newcomer takes the place of the older one of its set.
+/// Words of fewer than kBytes bytes and at most kIds ids.
+template <size_t kBytes, size_t kIds, size_t kSets>
 class IdCache {
  public:
+  static_assert(kBytes <= 32, "a size has five bits");
   using Key = WordKey<kBytes>;
   static constexpr size_t kMostIds = kIds;
   static bool fits(std::string_view word) { return word.size() < kBytes; }
@@ -63,25 +71,36 @@ class IdCache {
   /// kMostIds ids, of which those below zero are none and come last; null if the word is not here.
   /// Holds until the next store.
   const int32_t* find(const Key& key) {
-    if (slots_.empty()) slots_.resize(kSlots);
-    const Slot& slot = slots_[key.hash() % kSlots];
-    return slot.key == key ? slot.ids : nullptr;
+    if (sets_.empty()) sets_.resize(kSets);
+    const Set& set = sets_[key.hash() % kSets];
+    if (set.slots[0].key == key) return set.slots[0].ids;
+    return set.slots[1].key == key ? set.slots[1].ids : nullptr;
+  }
+  static size_t count(const int32_t* ids) {
+    size_t n = 0;
+    for (size_t i = 0; i < kIds; ++i) n += ids[i] >= 0 ? 1 : 0;
+    return n;
   }
 
+  /// Of a word that is not here and not empty.
   void store(const Key& key, std::span<const int32_t> ids) {
-    if (ids.size() > kIds) return;
-    Slot& slot = slots_[key.hash() % kSlots];
-    slot.key = key;
-    std::fill(std::copy(ids.begin(), ids.end(), slot.ids), slot.ids + kIds, -1);
+    if (ids.empty() || ids.size() > kIds) return;
+    Set& set = sets_[key.hash() % kSets];
+    set.slots[1] = set.slots[0];
+    set.slots[0].key = key;
+    std::fill(std::copy(ids.begin(), ids.end(), set.slots[0].ids), set.slots[0].ids + kIds, -1);
   }
 
  private:
-  struct alignas(kBytes + 4 * kIds) Slot {
+  struct Slot {
     Key key;
     int32_t ids[kIds] = {};
   };
+  struct alignas(2 * sizeof(Slot)) Set {
+    Slot slots[2];
+  };
 
-  std::vector<Slot> slots_;
+  std::vector<Set> sets_;
 };
 
 }  // namespace plumbline::tokenizer
