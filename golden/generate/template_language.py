@@ -1,10 +1,10 @@
 """Makes golden/templates/language.jsonl: small templates and what jinja2 renders from them.
 
-    python template_language.py            # needs jinja2==3.1.6
+    python template_language.py            # needs jinja2==3.1.6, transformers==5.24.0
 
 The first line is {"provenance", "now_unix_s", "context"}: one context for all. Each other line is {"template",
-"expected"} or {"template", "error"}: the name of jinja2's or Python's exception. The environment is the one transformers 5.24 builds in chat_template_utils.py, with a fixed clock
-in UTC: NOW seconds after 1970.
+"expected"} or {"template", "error"}: the name of jinja2's or Python's exception. The environment is transformers' own,
+with a fixed clock in UTC: NOW seconds after 1970.
 """
 
 import copy
@@ -15,47 +15,23 @@ import json
 import pathlib
 import platform
 
-import jinja2
-import jinja2.ext
-import jinja2.nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from transformers.utils import chat_template_utils
 
 NOW = 1764458400
 OUT = pathlib.Path(__file__).parent.parent / "templates" / "language.jsonl"
 
 
-class Generation(jinja2.ext.Extension):
-    """{% generation %}: a call block that prints its body."""
+class Clock(datetime.datetime):
+    """The clock of strftime_now, stopped."""
 
-    tags = {"generation"}
-
-    def parse(self, parser):
-        line = next(parser.stream).lineno
-        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
-        return jinja2.nodes.CallBlock(self.call_method("_print"), [], [], body).set_lineno(line)
-
-    def _print(self, caller):
-        return caller()
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.fromtimestamp(NOW, datetime.UTC).replace(tzinfo=None)
 
 
 def environment():
-    env = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
-    )
-
-    def tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
-        return json.dumps(x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-
-    def raise_exception(message):
-        raise jinja2.exceptions.TemplateError(message)
-
-    def strftime_now(format):
-        return datetime.datetime.fromtimestamp(NOW, datetime.timezone.utc).replace(tzinfo=None).strftime(format)
-
-    env.filters["tojson"] = tojson
-    env.globals["raise_exception"] = raise_exception
-    env.globals["strftime_now"] = strftime_now
-    return env
+    chat_template_utils.datetime = Clock
+    return chat_template_utils._compile_jinja_template("").environment
 
 
 CONTEXT = {
@@ -682,6 +658,95 @@ s[1:3]|upper
 'a' in 'abc' and 'z' not in 'abc'
 names|join(', ')|upper
 names|list|length
+'%c%c' % (65, 0x1F600)
+'%c' % 1114112
+'%c' % 'ab'
+'%5c|' % 66
+'Straße ΣΊΣΥΦΟΣ ﬀ İ'.casefold()
+'{a}-{b[x]}'.format_map({'a': 1, 'b': {'x': 2}})
+'{a}'.format_map({})
+cycler('a', 'b').next()
+cycler('a').current
+cycler('a', 'b').items
+cycler()
+cycler('a')|length
+cycler('a') is iterable
+joiner()()
+joiner('-') is callable
+joiner(1, 2)
+joiner('-').sep
+namespace(_a=1)
+namespace({'_a': 1})
+namespace(a=1)._b is defined
+'a'|safe + '<b>'
+'<b>' + 'a'|safe
+'a'|safe ~ '<b>'
+('<'|e) + '<'
+'<'|e|e
+'<'|e|forceescape
+'<'|forceescape + '<'
+['<'|safe, ('<'|e)]
+('%s'|safe) % '<'
+('%s %s'|safe) % ('<', '>'|safe)
+('%(x)s'|safe) % {'x': '<'}
+('%r|%d|%5s'|safe) % ('<', 5, '&')
+'%s'|safe|format('<')
+('{}|{:>3}|{x}'|safe).format('<', '>', x='&')
+('{}'|safe).format('<'|safe)
+(','|safe).join(['<', '>'|safe])
+','.join(['<'|safe]) + '<'
+('a<b'|safe).split('<')
+('a<b<c'|safe).rsplit('<', 1)
+('a<b'|safe).partition('<')
+('a<b'|safe).partition('x')
+('<\n>'|safe).splitlines()
+('<a>'|safe)[0] + '<'
+('<a>'|safe)[1:] + '<'
+('<a>'|safe)[::-1] + '<'
+('<a>'|safe).upper() + '<'
+('<a>'|safe)|upper + '<'
+('<a>'|safe)|capitalize + '<'
+('<a>'|safe)|title + '<'
+('<a>'|safe)|replace('a', '<') + '<'
+('a'|safe).replace('a', '<')
+('a'|safe) * 2 + '<'
+2 * ('a'|safe) + '<'
+'a'|safe is escaped
+'a' is escaped
+'a'|safe|string is escaped
+('a'|safe).strip() is escaped
+(' a '|safe)|trim + '<'
+('a'|safe).center(5) + '<'
+('a'|safe).ljust(5) + '<'
+('7'|safe).zfill(3) + '<'
+'a'|safe|center(5) + '<'
+'a'|safe|indent + '<'
+'a\nb'|safe|indent(2, true) + '<'
+'a b c d'|safe|truncate(5, leeway=0) + '<'
+('ab'|safe)|list
+('ab'|safe)|first + '<'
+('ab'|safe)|last + '<'
+('ab'|safe)|reverse + '<'
+['a'|safe, '<']|join('>') + '<'
+['a', '<']|join('>'|safe) + '<'
+'a'|safe == 'a'
+{'a'|safe: 1}.a
+'a'|safe in ['a']
+'<x>'|safe|tojson
+1|safe + '<'
+none|safe + '<'
+('a'|safe) + 1
+'a'|safe|length
+'a'|safe|urlencode + '<'
+('a'|safe).find('a')
+'a'|safe|wordcount
+['b'|safe, 'a']|sort
+'a'|safe is string
+('a'|safe)|default('x') + '<'
+('a'|safe) and '<'
+('a&b'|safe).removeprefix('a') + '<'
+('a\tb'|safe).expandtabs(2) + '<'
+names|list|length
 (names|first)[0]
 l|sort|first
 names[1:]|join('|')
@@ -702,6 +767,18 @@ users|map(attribute='tags')|map('length')|list
 """.strip("\n").split("\n")
 
 TEMPLATES = [
+    # state
+    "{% set c = cycler('a', 'b', 'c') %}{% for x in range(5) %}{{ c.next() }}{{ c.current }}{{ c.pos }} {% endfor %}"
+    "{{ c.reset() }}{{ c.next() }}",
+    "{% set j = joiner('|') %}{% for x in l %}{{ j() }}{{ x }}{% endfor %}{{ j.used }}",
+    "{% set j = joiner() %}{{ j() }}{{ j() }}",
+    "{% set ns = namespace() %}{% set ns._x = 1 %}",
+    "{% set ns = namespace() %}{% set ns.x_ = 1 %}{{ ns.x_ }}",
+    "{% macro m() %}<b>{% endmacro %}{{ m() + '<' }}{{ m()|safe + '<' }}",
+    "{% set x %}<b>{% endset %}{{ x + '<' }}{{ x is escaped }}",
+    "{% set x | safe %}<b>{% endset %}{{ x + '<' }}",
+    "{% filter escape %}<{{ html }}>{% endfilter %}",
+    "{% for x in ('<a>'|safe).split('a') %}{{ x + '&' }}{% endfor %}",
     # white space
     "a\n{% if true %}\nb\n{% endif %}\nc\n",
     "a\n  {% if true %}  \nb\n  {% endif %}\nc\n\n",

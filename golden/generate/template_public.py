@@ -5,7 +5,6 @@ NAME.jsonl for each template, a line {"name", "expected"} or {"name", "error", "
 sources.json. A context is all that the template sees, so the engine under test gets just that.
 """
 
-import datetime
 import hashlib
 import json
 from pathlib import Path
@@ -15,7 +14,7 @@ from transformers.utils import chat_template_utils
 
 import provenance
 from template_golden import ODD_TOOL, PLAIN, TOOLS, WEATHER, call, say
-from template_language import NOW
+from template_language import Clock
 from template_sources import SOURCES
 
 GIVEN = {
@@ -149,14 +148,6 @@ def conversations() -> list[dict]:
         line = {"name": name, "continue": case.pop("continue", False), "context": case}
         lines.append(line)
     return lines
-
-
-class Clock(datetime.datetime):
-    """strftime_now's clock, stopped."""
-
-    @classmethod
-    def now(cls, tz=None):
-        return datetime.datetime.fromtimestamp(NOW, datetime.UTC).replace(tzinfo=None)
 
 
 def render(template: str, line: dict) -> dict:

@@ -118,6 +118,7 @@ struct MethodsOfName {
   const Method* dict = nullptr;
   const Method* list = nullptr;
   const Method* loop = nullptr;
+  const Method* cycler = nullptr;
 };
 
 struct Attribute : Expr {

@@ -64,7 +64,9 @@ MethodsOfName find_methods(std::string_view name) {
   static const auto dicts = table_of<Method>({dict_methods()});
   static const auto lists = table_of<Method>({list_methods()});
   static const auto loops = table_of<Method>({loop_methods()});
-  return {find_in(strings, name), find_in(dicts, name), find_in(lists, name), find_in(loops, name)};
+  static const auto cyclers = table_of<Method>({cycler_methods()});
+  return {find_in(strings, name), find_in(dicts, name), find_in(lists, name), find_in(loops, name),
+          find_in(cyclers, name)};
 }
 
 const Method* method_for(const MethodsOfName& methods, const Value& object) {
@@ -75,6 +77,8 @@ const Method* method_for(const MethodsOfName& methods, const Value& object) {
       return methods.dict;
     case Kind::loop:
       return methods.loop;
+    case Kind::cycler:
+      return methods.cycler;
     case Kind::list: {
       if (object.list->flavor == Flavor::list) return methods.list;
       // Of a list's methods, a tuple has the two that ask.

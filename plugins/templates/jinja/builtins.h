@@ -124,6 +124,10 @@ std::span<const Method> string_question_methods();
 std::span<const Method> dict_methods();
 std::span<const Method> list_methods();
 std::span<const Method> loop_methods();
+std::span<const Method> cycler_methods();
+
+/// transformers' own rule for what a namespace may hold; false, and an error, where it is broken.
+bool check_namespace_name(Runtime& rt, std::string_view name);
 
 /// `format % values`, Python's printf.
 Value percent_format(Runtime& rt, const Value& format, const Value& values);

@@ -312,6 +312,12 @@ Value Evaluator::call_value(const Value& callee, const Args& args, std::uint32_t
     }
     case Kind::loop:
       return call_loop(*callee.loop, args, at);
+    case Kind::joiner: {
+      const Bound none(rt_, "joiner", args, params(), 0);
+      if (callee.joiner->is_used) return callee.joiner->separator;
+      callee.joiner->is_used = true;
+      return Value::string("", true);
+    }
     case Kind::method: {
       const BoundMethod& bound = *callee.method;
       const MadeFrom frame(rt_, bound.self, args);

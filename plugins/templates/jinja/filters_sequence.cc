@@ -39,8 +39,9 @@ Value last(Runtime& rt, const Value& v, const Args&) {
   if (v.kind == Kind::iterator)
     return rt.fail(ErrorKind::type, "last: 'generator' seen, a sequence expected");
   const auto items = rt.items(v);
-  return items.empty() ? Value::undefined(Missing::element, "last item of an empty sequence")
-                       : items.back();
+  return items.empty()   ? Value::undefined(Missing::element, "last item of an empty sequence")
+         : v.is_string() ? items.back().as_kind_of(v)
+                         : items.back();
 }
 
 Value reverse(Runtime& rt, const Value& v, const Args&) {

@@ -1,5 +1,7 @@
 // Filters on text. Source: jinja2/filters.py; tojson: transformers' own, json.dumps.
 
+#include <algorithm>
+
 #include "builtins.h"
 #include "printing.h"
 #include "text_functions.h"
@@ -55,7 +57,7 @@ std::string title_words(std::string_view s) {
 }
 
 Value title(Runtime& rt, const Value& v, const Args&) {
-  return mapped(rt, v, title_words);
+  return mapped(rt, v, title_words).without_markup();
 }
 
 Value trim(Runtime& rt, const Value& v, const Args& args) {
@@ -121,6 +123,7 @@ Value truncate(Runtime& rt, const Value& v, const Args& args) {
   Bound arg(rt, "truncate", args, params("length", "killwords", "end", "leeway"), 0);
   if (!arg) return Value();
   const std::int64_t n = arg.integer(0, 255);
+  const Value end_text = arg.has(2) ? arg[2] : Value::string("...", true);
   const std::string_view end = arg.string(2, "...");
   const std::int64_t leeway = arg.has(3) && !arg[3].is_none() ? arg.integer(3, 5) : 5;
   const auto n_end = static_cast<std::int64_t>(text::count_points(end));
@@ -136,7 +139,7 @@ Value truncate(Runtime& rt, const Value& v, const Args& args) {
     const std::size_t space = kept.rfind(' ');
     if (space != std::string_view::npos) kept = kept.substr(0, space);
   }
-  return rt.string(std::string(kept) + std::string(end));
+  return add(rt, Runtime::part_of(v, kept), end_text);
 }
 
 Value word_count(Runtime& rt, const Value& v, const Args&) {
@@ -213,11 +216,16 @@ Value format(Runtime& rt, const Value& v, const Args& args) {
 
 // JSON ------------------------------------------------------------------------------------------
 
+/// json.dumps as transformers calls it; html_safe also hides < > & ' and the line ends of Unicode,
+/// so that nothing in it can begin or end a tag.
+template <bool html_safe>
 Value to_json(Runtime& rt, const Value& v, const Args& args) {
-  Bound arg(rt, "tojson", args, params("ensure_ascii", "indent", "separators", "sort_keys"), 0);
+  constexpr std::string_view kName = html_safe ? "tojson_untrusted" : "tojson";
+  Bound arg(rt, kName, args, params("ensure_ascii", "indent", "separators", "sort_keys"), 0);
   if (!arg) return Value();
   JsonStyle style;
   std::string blanks;
+  style.html_safe = html_safe;
   style.ascii_only = arg.flag(0, false);
   style.sort_keys = arg.flag(3, false);
   if (arg.has(1) && !arg[1].is_none()) {
@@ -228,7 +236,7 @@ Value to_json(Runtime& rt, const Value& v, const Args& args) {
   if (arg.has(2) && !arg[2].is_none()) {
     const auto separators = rt.items(arg[2]);
     if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string()) {
-      return rt.fail(ErrorKind::type, "tojson: separators: two strings expected");
+      return rt.fail(ErrorKind::type, std::string(kName) + ": separators: two strings expected");
     }
     style.item_separator = separators[0].view();
     style.key_separator = separators[1].view();
@@ -238,22 +246,50 @@ Value to_json(Runtime& rt, const Value& v, const Args& args) {
   return out.value();
 }
 
-/// jinja2's own tojson: nothing in its output can end or begin a tag.
-Value to_json_untrusted(Runtime& rt, const Value& v, const Args& args) {
-  Bound arg(rt, "tojson_untrusted", args, params("indent"), 0);
+// Data ------------------------------------------------------------------------------------------
+
+bool is_ascii_letter(char c) {
+  return text::lower_ascii(c) >= 'a' && text::lower_ascii(c) <= 'z';
+}
+
+/// Does a tag `<name` or `</name` begin at `at`, in letters of either case and with white space
+/// between its parts?
+bool begins_tag(std::string_view s, std::size_t at, std::string_view name) {
+  std::size_t name_at = text::skip_space(s, at + 1);
+  if (name_at < s.size() && s[name_at] == '/') name_at = text::skip_space(s, name_at + 1);
+  const auto same = [](char a, char b) { return text::lower_ascii(a) == text::lower_ascii(b); };
+  if (!std::ranges::equal(s.substr(name_at, name.size()), name, same)) return false;
+  const std::size_t end = name_at + name.size();
+  return end == s.size() || !is_ascii_letter(s[end]);
+}
+
+/// <DATA>text</DATA>, with the `<` of every such tag inside as &lt;: what is inside can neither end
+/// the block nor begin another.
+Value data_block(Runtime& rt, const Value& v, const Args& args) {
+  Bound arg(rt, "data_block", args, params("tag"), 0);
   if (!arg) return Value();
-  JsonStyle style;
-  std::string blanks;
-  style.html_safe = true;
-  style.ascii_only = true;
-  style.sort_keys = true;
-  if (arg.has(0) && !arg[0].is_none()) {
-    blanks = spaces(rt, arg.integer(0, 0));
-    style.indent = blanks;
-    style.item_separator = ",";
-  }
+  const std::string_view name = arg.string(0, "DATA");
+  const Value s = rt.to_text(v);
+  if (name.empty() || !std::ranges::all_of(name, is_ascii_letter))
+    return rt.fail(ErrorKind::type,
+                   "data_block: tag '" + std::string(name) + "' seen, ASCII letters expected");
+  if (!rt.spend_bytes(2 * std::uint64_t{s.n_bytes})) return Value();
   Text out(rt);
-  append_json(rt, out, v, style);
+  out.own() += '<';
+  out.add(name);
+  out.own() += '>';
+  std::size_t from = 0;
+  for (std::size_t at = s.view().find('<'); at != std::string_view::npos;
+       at = s.view().find('<', at + 1)) {
+    if (!begins_tag(s.view(), at, name)) continue;
+    if (!out.add(s.view().substr(from, at - from))) break;
+    out.add_each(s.view().substr(at, 1), [&](std::string_view) { out.own() += "&lt;"; });
+    from = at + 1;
+  }
+  out.add(s.view().substr(from));
+  out.own() += "</";
+  out.add(name);
+  out.own() += '>';
   return out.value();
 }
 
@@ -275,8 +311,9 @@ constexpr Filter kTextFilters[] = {
     {"wordcount", word_count, kNoArguments},
     {"urlencode", url_encode, kNoArguments},
     {"format", format},
-    {"tojson", to_json},
-    {"tojson_untrusted", to_json_untrusted},
+    {"tojson", to_json<false>},
+    {"tojson_untrusted", to_json<true>},
+    {"data_block", data_block},
 };
 
 }  // namespace

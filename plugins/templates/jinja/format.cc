@@ -252,6 +252,11 @@ class PercentFormatter {
         return format_string(rt_, spec, shown(repr_of(rt_, v)));
       case 'c':
         if (v.is_string() && text::count_points(v.view()) == 1) return format_string(rt_, spec, v);
+        if (v.is_integral() && text::is_scalar(v.as_integer())) {
+          std::string point;
+          text::append_point(point, static_cast<char32_t>(v.as_integer()));
+          return format_string(rt_, spec, shown(rt_.string(point)));
+        }
         return wrong_type(rt_, 'c', v);
       case 'd':
       case 'i':

@@ -51,9 +51,23 @@ Value make_dict(Runtime& rt, const Args& args) {
   return dict.value();
 }
 
+}  // namespace
+
+bool check_namespace_name(Runtime& rt, std::string_view name) {
+  if (!name.starts_with('_')) return true;
+  rt.fail(ErrorKind::security, "namespace attribute '" + std::string(name) +
+                                   "' seen, a name without '_' at its beginning expected");
+  return false;
+}
+
+namespace {
+
 Value make_namespace(Runtime& rt, const Args& args) {
   DictBuilder dict(rt);
   fill(rt, dict, args, "namespace");
+  for (const Entry& entry : dict.dict()->entries) {
+    if (entry.key.is_string()) check_namespace_name(rt, entry.key.view());
+  }
   Value v(Kind::name_space);
   v.space = dict.dict();
   return v;
@@ -75,13 +89,31 @@ Value strftime_now(Runtime& rt, const Args& args) {
   return format_time(rt, *rt.now_unix_s(), format);
 }
 
+Value make_cycler(Runtime& rt, const Args& args) {
+  if (args.positional.empty() || !args.named.empty())
+    return rt.fail(ErrorKind::type, "cycler: one or more values expected");
+  Value v(Kind::cycler);
+  v.cycler = rt.objects().make<Cycler>(args.positional, std::size_t{0});
+  return v;
+}
+
+Value make_joiner(Runtime& rt, const Args& args) {
+  const Bound arg(rt, "joiner", args, params("sep"), 0);
+  if (!arg) return Value();
+  Value v(Kind::joiner);
+  v.joiner = rt.objects().make<Joiner>(arg.has(0) ? arg[0] : Value::string(", ", true), false);
+  return v;
+}
+
 constexpr Function kFunctions[] = {
     {"range", make_range},          {"dict", make_dict},
     {"namespace", make_namespace},  {"raise_exception", raise_exception},
-    {"strftime_now", strftime_now},
+    {"strftime_now", strftime_now}, {"cycler", make_cycler},
+    {"joiner", make_joiner},
 };
 
-// Methods of the loop variable --------------------------------------------------------------------
+// Methods of the loop variable and of cyclers
+// --------------------------------------------------------------------
 
 Value loop_cycle(Runtime& rt, const Value& self, const Args& args) {
   if (args.positional.empty() || !args.named.empty()) {
@@ -98,12 +130,30 @@ Value loop_changed(Runtime& rt, const Value& self, const Args& args) {
   return Value::of(changed);
 }
 
+Value cycler_next(Runtime& rt, const Value& self, const Args& args) {
+  const Bound none(rt, "next", args, params(), 0);
+  Cycler& cycler = *self.cycler;
+  const Value current = cycler.items[cycler.at];
+  cycler.at = (cycler.at + 1) % cycler.items.size();
+  return current;
+}
+
+Value cycler_reset(Runtime& rt, const Value& self, const Args& args) {
+  const Bound none(rt, "reset", args, params(), 0);
+  self.cycler->at = 0;
+  return Value::none();
+}
+
+constexpr Method kCyclerMethods[] = {{"next", cycler_next}, {"reset", cycler_reset}};
 constexpr Method kLoopMethods[] = {{"cycle", loop_cycle}, {"changed", loop_changed}};
 
 }  // namespace
 
 std::span<const Function> all_functions() {
   return kFunctions;
+}
+std::span<const Method> cycler_methods() {
+  return kCyclerMethods;
 }
 std::span<const Method> loop_methods() {
   return kLoopMethods;

@@ -95,6 +95,15 @@ Value Runtime::attribute(const Value& object, std::string_view name, const Metho
       return loop_attribute(*object.loop, name);
     case Kind::macro:
       return macro_attribute(*object.macro, name);
+    case Kind::cycler:
+      if (name == "current") return object.cycler->items[object.cycler->at];
+      if (name == "pos") return Value::of(static_cast<std::int64_t>(object.cycler->at));
+      if (name == "items") return list(object.cycler->items, Flavor::tuple);
+      break;
+    case Kind::joiner:
+      if (name == "sep") return object.joiner->separator;
+      if (name == "used") return Value::of(object.joiner->is_used);
+      break;
     case Kind::list:
       if (object.list->flavor == Flavor::group) {
         if (name == "grouper") return object.list->items[0];

@@ -21,6 +21,9 @@ Value upper(Runtime& rt, const Value& self, const Args& args) {
 Value lower(Runtime& rt, const Value& self, const Args& args) {
   return mapped(rt, self, args, "lower", text::lower);
 }
+Value casefold(Runtime& rt, const Value& self, const Args& args) {
+  return mapped(rt, self, args, "casefold", text::casefold);
+}
 Value title(Runtime& rt, const Value& self, const Args& args) {
   return mapped(rt, self, args, "title", text::title);
 }
@@ -310,6 +313,19 @@ Value expand_tabs(Runtime& rt, const Value& self, const Args& args) {
   return rt.string(out);
 }
 
+Value format_map(Runtime& rt, const Value& self, const Args& args) {
+  const Bound arg(rt, "format_map", args, params("mapping"), 1);
+  if (!arg) return Value();
+  if (arg[0].kind != Kind::dict)
+    return rt.fail(ErrorKind::type,
+                   "format_map: '" + std::string(type_name(arg[0])) + "' seen, a mapping expected");
+  std::vector<NamedValue> named;
+  for (const Entry& entry : arg[0].dict->entries) {
+    if (entry.key.is_string()) named.push_back({entry.key.view(), entry.value});
+  }
+  return rt.spend(named.size()) ? brace_format(rt, self, {{}, named}) : Value();
+}
+
 /// Methods that exist in Python, so that `x.encode` is no missing attribute, but are not offered.
 Value unsupported(Runtime& rt, const Value&, const Args&) {
   return rt.fail(ErrorKind::type, "call of a method of str seen that this engine does not have");
@@ -318,7 +334,7 @@ Value unsupported(Runtime& rt, const Value&, const Args&) {
 constexpr Method kStringMethods[] = {
     {"upper", upper},
     {"lower", lower},
-    {"casefold", lower},
+    {"casefold", casefold},
     {"title", title},
     {"capitalize", capitalize},
     {"swapcase", swap_case},
@@ -347,7 +363,7 @@ constexpr Method kStringMethods[] = {
     {"zfill", zero_fill},
     {"expandtabs", expand_tabs},
     {"format", brace_format},
-    {"format_map", unsupported},
+    {"format_map", format_map},
     {"encode", unsupported},
     {"translate", unsupported},
     {"maketrans", unsupported},

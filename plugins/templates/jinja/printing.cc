@@ -216,6 +216,10 @@ void append_repr(Runtime& rt, Text& out, const Value& value, int depth) {
       out.own() += "<LoopContext " + std::to_string(value.loop->at + 1) + "/" +
                    std::to_string(value.loop->items.size()) + ">";
       return;
+    case Kind::cycler:
+    case Kind::joiner:
+      out.own() += "<" + std::string(type_name(value)) + " object>";
+      return;
     case Kind::method:
       out.own() += "<built-in method " + std::string(value.method->method->name) + ">";
       return;
@@ -357,7 +361,8 @@ class JsonWriter {
 
   bool must_escape(char32_t point) const {
     if (point < 0x20) return true;
-    if (style_.html_safe && (point == '<' || point == '>' || point == '&' || point == '\''))
+    if (style_.html_safe && (point == '<' || point == '>' || point == '&' || point == '\'' ||
+                             point == 0x2028 || point == 0x2029))
       return true;
     return style_.ascii_only && point > 0x7E;
   }

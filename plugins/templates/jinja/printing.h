@@ -24,7 +24,7 @@ struct JsonStyle {
   std::optional<std::string_view> indent;  // one level of it
   std::string_view item_separator = ", ";
   std::string_view key_separator = ": ";
-  bool html_safe = false;  // < > & ' as \u escapes
+  bool html_safe = false;  // < > & ' and U+2028, U+2029 as \u escapes
 };
 
 /// Appends json.dumps(value) in the given style; a value that JSON does not know is a type error.

@@ -82,6 +82,10 @@ bool holds_untrusted(Runtime& rt, const Value& value, int depth = 0) {
       return any_entry(*value.dict);
     case Kind::name_space:
       return any_entry(*value.space);
+    case Kind::cycler:
+      return std::ranges::any_of(value.cycler->items, any);
+    case Kind::joiner:
+      return any(value.joiner->separator);
     case Kind::method:
       return any(value.method->self);
     default:

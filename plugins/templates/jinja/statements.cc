@@ -158,7 +158,8 @@ void Evaluator::assign(const Expr& target, const Value& value, Scope* scope) {
                "'" + std::string(node.text) + "' is no namespace: its attributes cannot be set");
       return;
     }
-    DictBuilder(rt_, space->space).set(Value::string(node.attribute), value);
+    if (check_namespace_name(rt_, node.attribute))
+      DictBuilder(rt_, space->space).set(Value::string(node.attribute), value);
     return;
   }
   const auto& targets = static_cast<const ListExpr&>(target).items;

@@ -52,7 +52,7 @@ bool is_sequence(Runtime& rt, const Value& v, const Args&) {
 
 bool is_callable(Runtime&, const Value& v, const Args&) {
   return v.kind == Kind::macro || v.kind == Kind::method || v.kind == Kind::function ||
-         v.kind == Kind::loop;
+         v.kind == Kind::loop || v.kind == Kind::joiner;
 }
 
 bool all_cased(Runtime& rt, const Value& v, bool (*wanted)(char32_t), bool (*unwanted)(char32_t)) {

@@ -13,11 +13,20 @@ std::size_t first_invalid_utf8(std::string_view s);
 
 bool is_ascii(std::string_view s);
 
+constexpr char lower_ascii(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 /// The part of any bytes that an error can quote: at most `n_bytes`, and UTF-8.
 std::string_view beginning(std::string_view s, std::size_t n_bytes);
 
 /// Reads the code point at `at` and moves past it.
 char32_t next_point(std::string_view s, std::size_t& at);
+
+/// May a string hold this code point? Surrogates have no UTF-8.
+constexpr bool is_scalar(std::int64_t point) {
+  return point >= 0 && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
+}
 
 void append_point(std::string& out, char32_t point);
 
@@ -53,6 +62,7 @@ std::string_view strip_right(std::string_view s, std::string_view points);
 /// sigma).
 std::string upper(std::string_view s);
 std::string lower(std::string_view s);
+std::string casefold(std::string_view s);
 std::string title(std::string_view s);
 std::string capitalize(std::string_view s);
 std::string swap_case(std::string_view s);

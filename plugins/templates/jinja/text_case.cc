@@ -208,6 +208,18 @@ std::string lower(std::string_view s) {
   return out;
 }
 
+std::string casefold(std::string_view s) {
+  std::string out;
+  for (std::size_t at = 0; at < s.size();) {
+    const auto point = static_cast<utf8proc_int32_t>(next_point(s, at));
+    utf8proc_int32_t folded[4] = {};  // the longest full folding has three code points
+    const auto n = utf8proc_decompose_char(point, folded, 4, UTF8PROC_CASEFOLD, nullptr);
+    for (utf8proc_ssize_t i = 0; i < std::min<utf8proc_ssize_t>(n, 4); ++i)
+      append_point(out, static_cast<char32_t>(folded[i]));
+  }
+  return out;
+}
+
 std::string title(std::string_view s) {
   std::string out;
   bool in_word = false;

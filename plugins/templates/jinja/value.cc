@@ -133,6 +133,10 @@ std::string_view type_name(const Value& value) {
       return "builtin_function_or_method";
     case Kind::function:
       return "function";
+    case Kind::cycler:
+      return "Cycler";
+    case Kind::joiner:
+      return "Joiner";
     case Kind::list:
       break;
   }

@@ -10,9 +10,11 @@ namespace plumbline::templates::jinja {
 
 class Runtime;
 struct Args;
+struct Cycler;
 struct Dict;
 struct ForStatement;
 struct Iterator;
+struct Joiner;
 struct List;
 struct Loop;
 struct Macro;
@@ -38,6 +40,8 @@ enum class Kind : std::uint8_t {
   loop,
   method,
   function,
+  cycler,
+  joiner,
 };
 
 /// Why there is no value.
@@ -84,6 +88,8 @@ struct Value {
     Loop* loop;
     const BoundMethod* method;
     const Function* function;
+    Cycler* cycler;
+    Joiner* joiner;
   };
 
   static Value undefined(Missing why, std::string_view name, Kind owner = Kind::none) {
@@ -235,6 +241,18 @@ struct Loop {
   std::size_t at = 0;
   std::int64_t depth = 1;
   const Value* last_changed = nullptr;  // a tuple: what loop.changed() was given last
+};
+
+/// jinja2's cycler(): one of its items after the other, over and over.
+struct Cycler {
+  std::span<const Value> items;  // at least one
+  std::size_t at = 0;
+};
+
+/// jinja2's joiner(): nothing when it is called first, then its separator.
+struct Joiner {
+  Value separator;
+  bool is_used = false;
 };
 
 struct BoundMethod {

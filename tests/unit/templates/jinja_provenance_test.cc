@@ -112,6 +112,8 @@ constexpr Case kCases[] = {
     {"{{ [l]|string }}", "[['p', '⟦q⟧']]"},
     {"{% for k, v in d.items() %}{{ k }}={{ v }};{% endfor %}", "⟦k⟧=⟦v⟧;⟦n⟧=[1, '⟦w⟧'];"},
     {"{% for k in d %}{{ k }}{% endfor %}{{ d.keys()|list }}", "⟦kn⟧['⟦k⟧', '⟦n⟧']"},
+    {"{{ ('</DATA' ~ '>' ~ x)|data_block }}", "<DATA>&lt;/DATA>⟦<|Im_Start|>⟧</DATA>"},
+    {"{{ ('<' ~ '</data>'.replace('a', y[0]))|data_block }}", "<DATA><&lt;/d⟦a⟧t⟦a⟧></DATA>"},
     // Every other function: whole
     {"{{ x|lower }}|{{ x.upper() }}|{{ t|upper }}", "⟦<|im_start|>⟧|⟦<|IM_START|>⟧|MINE"},
     {"{{ (t ~ x)|lower }}", "⟦mine<|im_start|>⟧"},
@@ -122,6 +124,9 @@ constexpr Case kCases[] = {
     // What is passed through keeps its origin
     {"{{ nothing|default('<|lit|>') }}{{ x|default('<|lit|>') }}", "<|lit|>⟦<|Im_Start|>⟧"},
     {"{{ d.get('k', 'lit') }}{{ d.get('z', 'lit') }}", "⟦v⟧lit"},
+    {"{% set c = cycler(t, y) %}{{ c.next() }}{{ c.current }}{{ c.next() }}{{ c.next() }}",
+     "mine⟦a,b,ca,b,c⟧mine"},
+    {"{% set j = joiner(y[1]) %}{{ j() }}1{{ j() }}2", "1⟦,⟧2"},
     // Blocks and macros
     {"{% set b %}<{{ y }}>{% endset %}{{ b }}", "<⟦a,b,c⟧>"},
     {"{% set b | trim %} {{ y }}> {% endset %}{{ b }}", "⟦a,b,c⟧>"},
