@@ -169,7 +169,7 @@ void Bpe::encode_word(std::string_view word, size_t readable, WordMemory& memory
     if (run.n == 1) {
       out.push_back(ids[0]);
     } else if (run.n > kShortWord) {
-      merge_long(part, memory.merger);
+      merge_long(part, Barred(), memory.merger);
       const std::vector<Symbol>& symbols = memory.merger.symbols;
       for (uint32_t i = 0; i != tokenizer::kNoSymbol; i = symbols[i].next)
         out.push_back(symbols[i].id);
@@ -195,7 +195,7 @@ void Bpe::put_with_holes(const MappedView& word, Merger& merger, IdWriter& out) 
   if (const int32_t id = whole_word(word.text()); id >= 0) {
     return out.put(id, word.source(0, word.text().size()));
   }
-  merge_long(word.text(), merger);
+  merge_long(word.text(), Barred(), merger);
   const std::vector<Symbol>& symbols = merger.symbols;
   for (uint32_t at = symbols.empty() ? tokenizer::kNoSymbol : 0; at != tokenizer::kNoSymbol;
        at = symbols[at].next) {
@@ -224,8 +224,15 @@ size_t Bpe::merge_short(int32_t* ids, size_t n) const {
   return n;
 }
 
+void Bpe::merge_word(std::string_view word, Barred barred, Merger& merger) const {
+  const int32_t id = whole_word(word);
+  if (id < 0 || barred.has(id)) return merge_long(word, barred, merger);
+  merger.clear();
+  merger.add(0, static_cast<uint32_t>(word.size()), id);
+}
+
 /// Leaves the symbols of a word of any length in the merger.
-void Bpe::merge_long(std::string_view word, Merger& merger) const {
+void Bpe::merge_long(std::string_view word, Barred barred, Merger& merger) const {
   merger.clear();
   const uint32_t n_bytes = static_cast<uint32_t>(word.size());
   for (uint32_t i = 0; i < n_bytes; ++i) {
@@ -234,7 +241,7 @@ void Bpe::merge_long(std::string_view word, Merger& merger) const {
   }
   merger.run([&](const Symbol& left, const Symbol& right) -> Merge {
     const uint32_t rank = pairs_.find(left.id, right.id);
-    return {rank, rank == kNone ? -1 : joined_[rank]};
+    return {rank, rank == kNone || barred.has(joined_[rank]) ? -1 : joined_[rank]};
   });
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "barred.h"
 #include "character_merges.h"
 #include "pair_index.h"
 #include "plumb/sdk/result.h"
@@ -44,6 +45,9 @@ class Bpe {
   void encode(Pattern pattern, const tokenizer::MappedView& text, tokenizer::WordMemory& memory,
               tokenizer::IdWriter& out) const;
 
+  /// Leaves the symbols of one word of any length in the merger; barred tokens are not made.
+  void merge_word(std::string_view word, Barred barred, tokenizer::Merger& merger) const;
+
  private:
   static constexpr size_t kShortWord =
       64;  // symbols: up to here, the best pair is looked for in all
@@ -55,7 +59,7 @@ class Bpe {
   void put_with_holes(const tokenizer::MappedView& word, tokenizer::Merger& merger,
                       tokenizer::IdWriter& out) const;
   size_t merge_short(int32_t* ids, size_t n) const;
-  void merge_long(std::string_view word, tokenizer::Merger& merger) const;
+  void merge_long(std::string_view word, Barred barred, tokenizer::Merger& merger) const;
   int32_t whole_word(std::string_view word) const;
 
   std::array<int32_t, 256> byte_ids_{};  // the token of a byte alone, or -1

@@ -1,6 +1,6 @@
 // plugin.cc: the door of plumb.tokenizers.hf.
-#include "bpe_tokenizer.h"
 #include "plumb/sdk/entry.h"
+#include "tokenizer.h"
 
 namespace {
 
@@ -8,7 +8,7 @@ using plumbline::to_view;
 
 const void* extension(plumb_str id) {
   if (to_view(id) != PLUMB_EXT_TOKENIZER) return nullptr;
-  return plumbline::tokenizer::TokenizerTable<plumbline::tokenizers::hf::BpeTokenizer>::get();
+  return plumbline::tokenizer::TokenizerTable<plumbline::tokenizers::hf::Tokenizer>::get();
 }
 
 }  // namespace

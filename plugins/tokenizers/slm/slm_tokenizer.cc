@@ -8,7 +8,6 @@ namespace {
 
 using tokenizer::Merge;
 using tokenizer::MetadataReader;
-using tokenizer::Scratch;
 using tokenizer::Symbol;
 
 constexpr std::array<char, 256> kEveryByte = [] {
@@ -86,8 +85,8 @@ Result<void> SlmTokenizer::add_merges(const Section& section) {
   return {};
 }
 
-void SlmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
-                          tokenizer::IdWriter& out) const {
+Result<void> SlmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
+                                  tokenizer::IdWriter& out) const {
   const std::string_view text = to_view(request.text);
   tokenizer::Merger& merger = scratch.merger;
   merger.clear();
@@ -98,11 +97,12 @@ void SlmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
     const auto found = merges_.find({left.id, right.id});
     return found == merges_.end() ? Merge{0, -1} : found->second;
   });
-  if (merger.symbols.empty()) return;
+  if (merger.symbols.empty()) return {};
   for (uint32_t at = 0; at != tokenizer::kNoSymbol; at = merger.symbols[at].next) {
     const Symbol& symbol = merger.symbols[at];
     out.put(symbol.id, {symbol.begin, symbol.end});
   }
+  return {};
 }
 
 std::string_view SlmTokenizer::piece(int32_t id, bool) const {

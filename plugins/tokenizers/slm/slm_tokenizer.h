@@ -19,14 +19,16 @@ inline constexpr std::string_view kSectionKey = "tokenizer.slm";
 /// they have no literals.
 class SlmTokenizer {
  public:
+  using Scratch = tokenizer::Scratch;
+
   static Result<void> recognise(const tokenizer::MetadataReader& metadata);
   static Result<std::unique_ptr<SlmTokenizer>> create(const tokenizer::MetadataReader& metadata);
 
   const tokenizer::Vocabulary& vocabulary() const { return vocabulary_; }
 
   /// Merges the pair of the lowest rank, at equal rank the leftmost, until no pair is left.
-  void encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
-              tokenizer::IdWriter& out) const;
+  Result<void> encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
+                      tokenizer::IdWriter& out) const;
 
   /// UNK is "?"; BOS, EOS, PAD and ids that the section does not declare are nothing.
   std::string_view piece(int32_t id, bool is_first) const;

@@ -13,7 +13,6 @@ using tokenizer::MappedView;
 using tokenizer::Merge;
 using tokenizer::MetadataReader;
 using tokenizer::Piece;
-using tokenizer::Scratch;
 using tokenizer::Symbol;
 using tokenizer::Vocabulary;
 
@@ -181,14 +180,15 @@ std::string_view SpmTokenizer::piece(int32_t id, bool is_first) const {
   return piece;
 }
 
-void SpmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
-                          tokenizer::IdWriter& out) const {
+Result<void> SpmTokenizer::encode(const plumb_encode_request& request, Scratch& scratch,
+                                  tokenizer::IdWriter& out) const {
   const MappedView view =
       unescape(tokenizer::repair(to_view(request.text), scratch.repaired), scratch.rewritten);
   tokenizer::cut_at_literals(
       vocabulary_, literals_, view, request, scratch.matches,
       [&](int32_t id, plumb_span span) { out.put(id, span); },
       [&](const MappedView& part) { encode_text(part, scratch, out); });
+  return {};
 }
 
 void SpmTokenizer::encode_text(const MappedView& part, Scratch& scratch,

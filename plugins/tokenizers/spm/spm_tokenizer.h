@@ -14,6 +14,8 @@ namespace plumbline::tokenizers::spm {
 
 class SpmTokenizer {
  public:
+  using Scratch = tokenizer::Scratch;
+
   static Result<void> recognise(const tokenizer::MetadataReader& metadata);
   static Result<std::unique_ptr<SpmTokenizer>> create(const tokenizer::MetadataReader& metadata);
 
@@ -22,8 +24,8 @@ class SpmTokenizer {
   /// The vocabulary writes a space as U+2581, so both read the same in a text. Ill-formed UTF-8 is
   /// read as U+FFFD. A character that is in no token becomes its byte tokens, or the unknown token
   /// where a byte has none.
-  void encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
-              tokenizer::IdWriter& out) const;
+  Result<void> encode(const plumb_encode_request& request, tokenizer::Scratch& scratch,
+                      tokenizer::IdWriter& out) const;
 
   std::string_view piece(int32_t id, bool is_first) const;
 

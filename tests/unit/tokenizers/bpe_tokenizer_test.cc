@@ -1,6 +1,6 @@
 // A vocabulary small enough to merge by hand, and files that are broken. Ids that need a reference
 // are checked in tokenizer_tiny_models_test.cc.
-#include "plugins/tokenizers/hf/bpe_tokenizer.h"
+#include "plugins/tokenizers/hf/tokenizer.h"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const plumb_tokenizer& table() {
-  return *tokenizer::TokenizerTable<BpeTokenizer>::get();
+  return *tokenizer::TokenizerTable<Tokenizer>::get();
 }
 
 constexpr int32_t kAb = 256, kAbc = 257, kBc = 258, kSpaceA = 259, kEnd = 260, kBold = 261,
@@ -54,7 +54,7 @@ void fill(MadeMetadata& made, const char* pre = "gpt-2") {
       .integer("tokenizer.ggml.eos_token_id", kEnd);
 }
 
-TEST(BpeTokenizer, MergesByRank) {
+TEST(GgufTokenizer, MergesByRank) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -66,7 +66,7 @@ TEST(BpeTokenizer, MergesByRank) {
   EXPECT_TRUE(bpe.ids("").empty());
 }
 
-TEST(BpeTokenizer, AWordThatIsATokenNeedsNoMergesWhereTheFileSaysSo) {
+TEST(GgufTokenizer, AWordThatIsATokenNeedsNoMergesWhereTheFileSaysSo) {
   MadeMetadata made;
   fill(made, "llama-bpe");
   const TokenizerInstance bpe(table(), made.metadata());
@@ -74,7 +74,7 @@ TEST(BpeTokenizer, AWordThatIsATokenNeedsNoMergesWhereTheFileSaysSo) {
   EXPECT_EQ(bpe.info().add_bos, 0u) << "there is no such token";
 }
 
-TEST(BpeTokenizer, SpecialLiterals) {
+TEST(GgufTokenizer, SpecialLiterals) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -91,7 +91,7 @@ TEST(BpeTokenizer, SpecialLiterals) {
 }
 
 /// A file may give an end of generation as an ordinary token and merges that make it.
-TEST(BpeTokenizer, PlainTextNeverBecomesAControlToken) {
+TEST(GgufTokenizer, PlainTextNeverBecomesAControlToken) {
   MadeMetadata made;
   fill(made);
   auto all = tokens();
@@ -110,7 +110,7 @@ TEST(BpeTokenizer, PlainTextNeverBecomesAControlToken) {
   EXPECT_THAT(bpe.ids("[e~[", PLUMB_SPECIAL_OFF), testing::Not(testing::Contains(end)));
 }
 
-TEST(BpeTokenizer, SpansAreThoseOfTheSource) {
+TEST(GgufTokenizer, SpansAreThoseOfTheSource) {
   MadeMetadata made;
   fill(made, "qwen2");
   const TokenizerInstance bpe(table(), made.metadata());
@@ -128,7 +128,7 @@ TEST(BpeTokenizer, SpansAreThoseOfTheSource) {
   }
 }
 
-TEST(BpeTokenizer, PiecesAreTheBytes) {
+TEST(GgufTokenizer, PiecesAreTheBytes) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -141,7 +141,7 @@ TEST(BpeTokenizer, PiecesAreTheBytes) {
   EXPECT_EQ(bpe.table().piece(bpe.self(), 264, 0, &bytes, nullptr), PLUMB_INVALID_ARGUMENT);
 }
 
-TEST(BpeTokenizer, RandomBytesComeBack) {
+TEST(GgufTokenizer, RandomBytesComeBack) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -154,7 +154,7 @@ TEST(BpeTokenizer, RandomBytesComeBack) {
   }
 }
 
-TEST(BpeTokenizer, SaysHowMuchSpaceIsNeeded) {
+TEST(GgufTokenizer, SaysHowMuchSpaceIsNeeded) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -172,7 +172,7 @@ TEST(BpeTokenizer, SaysHowMuchSpaceIsNeeded) {
 }
 
 /// Quadratic merging would take 10^12 steps.
-TEST(BpeTokenizer, AWordOfAMillionCharacters) {
+TEST(GgufTokenizer, AWordOfAMillionCharacters) {
   MadeMetadata made;
   fill(made, "qwen2");
   const TokenizerInstance bpe(table(), made.metadata());
@@ -183,7 +183,7 @@ TEST(BpeTokenizer, AWordOfAMillionCharacters) {
   }
 }
 
-TEST(BpeTokenizer, CallsFromSeveralThreadsAgree) {
+TEST(GgufTokenizer, CallsFromSeveralThreadsAgree) {
   MadeMetadata made;
   fill(made);
   const TokenizerInstance bpe(table(), made.metadata());
@@ -198,7 +198,7 @@ TEST(BpeTokenizer, CallsFromSeveralThreadsAgree) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(BpeTokenizer, RecognisesItsOwn) {
+TEST(GgufTokenizer, RecognisesItsOwn) {
   MadeMetadata made;
   fill(made);
   EXPECT_EQ(table().recognise(&made.metadata(), nullptr), PLUMB_OK);
@@ -282,7 +282,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return std::string(one.param.name); });
 
 /// Files that llama.cpp reads, and so do we.
-TEST(BpeTokenizer, ToleratesWhatDoesNoHarm) {
+TEST(GgufTokenizer, ToleratesWhatDoesNoHarm) {
   MadeMetadata made;
   fill(made);
   auto all = tokens();
@@ -306,7 +306,7 @@ TEST(BpeTokenizer, ToleratesWhatDoesNoHarm) {
   EXPECT_THAT(bpe.ids("ab"), ElementsAre(kAb));
 }
 
-TEST(BpeTokenizer, HasNoOptions) {
+TEST(GgufTokenizer, HasNoOptions) {
   MadeMetadata made;
   fill(made);
   void* self = nullptr;

@@ -1,7 +1,7 @@
 // Oracle: the NFC normaliser of the tokenizers library (golden/tokenizer_fuzz/nfc.jsonl).
 #include <gtest/gtest.h>
 
-#include "plugins/tokenizers/hf/nfc.h"
+#include "plugins/tokenizers/hf/normal_forms.h"
 #include "tests/support/golden_cases.h"
 
 namespace plumbline::tokenizers::hf {
@@ -13,7 +13,8 @@ TEST(Nfc, IsTheReferencesForm) {
   for (const auto& line : lines) {
     const std::string text = line["text"];
     tokenizer::MappedText storage;
-    const tokenizer::MappedView view = to_nfc(tokenizer::MappedView(text), storage);
+    const tokenizer::MappedView view =
+        to_normal_form(NormalForm::kNfc, tokenizer::MappedView(text), storage);
     EXPECT_EQ(view.text(), line["nfc"].get<std::string>()) << line;
     // The origins run through the text without a gap.
     uint64_t last_end = 0;
@@ -30,7 +31,8 @@ TEST(Nfc, IsTheReferencesForm) {
 TEST(Nfc, AChangedUnitMapsToTheWholeUnit) {
   const std::string text = "xe\u0301y";
   tokenizer::MappedText storage;
-  const tokenizer::MappedView view = to_nfc(tokenizer::MappedView(text), storage);
+  const tokenizer::MappedView view =
+      to_normal_form(NormalForm::kNfc, tokenizer::MappedView(text), storage);
   EXPECT_EQ(view.text(), "x\u00e9y");
   for (size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(view.source(i, i + 1).begin, 1u);
@@ -44,7 +46,8 @@ TEST(Nfc, AMillionMarksOutOfOrder) {
   std::string text = "e";
   while (text.size() < 2000000) text += "\u0301\u0323";
   tokenizer::MappedText storage;
-  EXPECT_FALSE(to_nfc(tokenizer::MappedView(text), storage).text().empty());
+  EXPECT_FALSE(
+      to_normal_form(NormalForm::kNfc, tokenizer::MappedView(text), storage).text().empty());
 }
 
 }  // namespace

@@ -72,27 +72,27 @@ struct Scratch {
   std::vector<Piece> pieces;
   Merger merger;
   WordCache cache;
-  WordMemory words;
 };
 
-/// As many scratches as there were calls at the same time.
+/// As many scratches of type S as there were calls at the same time.
+template <typename S>
 class ScratchPool {
  public:
-  std::unique_ptr<Scratch> take() {
+  std::unique_ptr<S> take() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Scratch>();
-    std::unique_ptr<Scratch> scratch = std::move(free_.back());
+    if (free_.empty()) return std::make_unique<S>();
+    std::unique_ptr<S> scratch = std::move(free_.back());
     free_.pop_back();
     return scratch;
   }
-  void give(std::unique_ptr<Scratch> scratch) {
+  void give(std::unique_ptr<S> scratch) {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(scratch));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Scratch>> free_;
+  std::vector<std::unique_ptr<S>> free_;
 };
 
 /// Positions inside a text are 32 bits wide.
@@ -113,6 +113,8 @@ class Bars {
         untrusted_, [&](plumb_span range) { return range.end <= source.begin; });
     return first != untrusted_.end() && first->begin < source.end;
   }
+  bool is_empty() const { return untrusted_.empty(); }
+  const uint64_t* bits() const { return bits_; }
 
  private:
   const uint64_t* bits_ = nullptr;
@@ -164,10 +166,11 @@ Result<void> add_literals(const Vocabulary& vocabulary, const AsMatched& as_matc
 }
 
 /// The C table of a class T with
+///   using Scratch = ...;  // working memory of one encode call, kept for the next one
 ///   static Result<void> recognise(const MetadataReader&);
 ///   static Result<std::unique_ptr<T>> create(const MetadataReader&);
 ///   const Vocabulary& vocabulary() const;
-///   void encode(const plumb_encode_request&, Scratch&, IdWriter&) const;
+///   Result<void> encode(const plumb_encode_request&, Scratch&, IdWriter&) const;
 ///   std::string_view piece(int32_t id, bool is_first) const;
 template <typename T>
 class TokenizerTable {
@@ -181,7 +184,7 @@ class TokenizerTable {
  private:
   struct Instance {
     std::unique_ptr<T> tokenizer;
-    ScratchPool pool;
+    ScratchPool<typename T::Scratch> pool;
   };
 
   static plumb_status recognise(const plumb_metadata* metadata, plumb_error* error) {
@@ -255,10 +258,11 @@ class TokenizerTable {
         return fail(error, PLUMB_INVALID_ARGUMENT, "ids is null with a capacity");
       }
       Instance& instance = *static_cast<Instance*>(self);
-      std::unique_ptr<Scratch> scratch = instance.pool.take();
+      std::unique_ptr<typename T::Scratch> scratch = instance.pool.take();
       IdWriter writer(*result);
-      instance.tokenizer->encode(*request, *scratch, writer);
+      const Result<void> encoded = instance.tokenizer->encode(*request, *scratch, writer);
       instance.pool.give(std::move(scratch));
+      if (!encoded) return fail(error, encoded.error());
       return plumb_status{result->n <= result->capacity ? PLUMB_OK : PLUMB_MORE_SPACE};
     });
   }

@@ -139,6 +139,9 @@ inline constexpr std::string_view kEndLiterals[] = {
     "<|file_sep|>",
 };
 
+/// Which tokens can be ends by their literal: all, or added ones only.
+enum class Ends : uint8_t { kAll, kLiteralsOnly };
+
 /// Tokens, attributes and roles. The token texts are borrowed from the metadata.
 struct Vocabulary {
   std::span<const plumb_str> tokens;
@@ -153,11 +156,12 @@ struct Vocabulary {
 
   static Result<Vocabulary> read(const MetadataReader& metadata,
                                  const VocabularyDefaults& defaults);
+  /// Marks the tokens that end a generation: those named, unless -1, and those of kEndLiterals.
+  void mark_ends(std::initializer_list<int32_t> named, Ends ends);
 
  private:
   Result<void> read_kinds(const MetadataReader& metadata);
   Result<void> read_roles(const MetadataReader& metadata, const VocabularyDefaults& defaults);
-  void mark_ends(std::initializer_list<int32_t> named);
   /// An end is control, never text, unless the file itself says that its literal is text.
   void mark_end(int32_t id) {
     attributes[id] |=
@@ -225,17 +229,19 @@ inline Result<void> Vocabulary::read_roles(const MetadataReader& metadata,
   PLUMB_ASSIGN(const bool add_eos, metadata.flag("tokenizer.ggml.add_eos_token", false));
   info.add_bos = add_bos && info.bos_id >= 0 ? 1 : 0;
   info.add_eos = add_eos && info.eos_id >= 0 ? 1 : 0;
-  mark_ends({info.eos_id, eot, eom, fim_padding, fim_repository, fim_separator});
+  mark_ends({info.eos_id, eot, eom, fim_padding, fim_repository, fim_separator}, Ends::kAll);
   return {};
 }
 
-inline void Vocabulary::mark_ends(std::initializer_list<int32_t> named) {
+inline void Vocabulary::mark_ends(std::initializer_list<int32_t> named, Ends ends) {
   for (const int32_t id : named) {
     if (id >= 0) mark_end(id);
   }
   int32_t end_of_message = -1;
   bool has_return = false, has_call = false, has_flush = false;
   for (int32_t id = 0; id < static_cast<int32_t>(tokens.size()); ++id) {
+    if (ends == Ends::kLiteralsOnly && !is(id, PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_USER_DEFINED))
+      continue;
     const std::string_view literal = text(id);
     if (literal.size() < 4 || (literal[0] != '<' && literal[0] != '[' && literal[0] != '_'))
       continue;
@@ -255,7 +261,8 @@ inline void Vocabulary::mark_ends(std::initializer_list<int32_t> named) {
   // likewise.
   if (end_of_message >= 0 && has_call && (has_return || has_flush) &&
       end_of_message != info.eos_id) {
-    attributes[end_of_message] = PLUMB_TOKEN_USER_DEFINED;
+    attributes[end_of_message] =
+        ends == Ends::kAll ? PLUMB_TOKEN_USER_DEFINED : PLUMB_TOKEN_CONTROL;
   }
 }
 
