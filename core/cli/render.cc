@@ -81,14 +81,9 @@ int render(RenderOptions& options) {
     print(prompt.bytes);
     return kDone;
   }
-  OrderedJson untrusted;
-  if (prompt.untrusted) {
-    untrusted = OrderedJson::array();
-    for (const plumb_span& span : *prompt.untrusted) untrusted.push_back({span.begin, span.end});
-  }
   const pipeline::Encoding encoding = part_or_stop(pipeline.encode_prompt(prompt));
   print_json({{"prompt", prompt.bytes},
-              {"untrusted", untrusted},
+              {"untrusted", prompt.untrusted ? shown(*prompt.untrusted) : OrderedJson()},
               {"ids", encoding.ids},
               {"role_forgery", shown(part_or_stop(pipeline.role_forgery()))}});
   return kDone;

@@ -43,7 +43,7 @@ double decode_tokens_per_s(const pipeline::Generation& generation) {
 }
 
 // The payload of --json. What can be reproduced bit for bit is apart from what cannot.
-OrderedJson report(const pipeline::Prompt& prompt, const std::vector<int32_t>& prompt_ids,
+OrderedJson report(const pipeline::Prompt& prompt, const pipeline::Encoding& encoding,
                    const pipeline::Generation& generation, Session& session) {
   pipeline::Pipeline& pipeline = session.pipeline();
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
@@ -51,8 +51,10 @@ OrderedJson report(const pipeline::Prompt& prompt, const std::vector<int32_t>& p
   for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
   return {{"text", generation.text},
           {"prompt", prompt.bytes},
-          {"prompt_ids", prompt_ids},
+          {"prompt_ids", encoding.ids},
+          {"prompt_spans", shown(encoding.spans)},
           {"ids", generation.ids},
+          {"spans", shown(generation.spans)},
           {"stop_reason", pipeline::stop_reason_name(generation.stop_reason)},
           {"diagnostics",
            {{"stable",
@@ -102,7 +104,7 @@ int run(RunOptions& options) {
   const pipeline::Generation generation = value_or_stop(
       generate(decoder, sampler, *part_or_stop(pipeline.tokenizer()), request), kModelFile);
   if (options.json) {
-    print_json(report(prompt, encoding.ids, generation, session));
+    print_json(report(prompt, encoding, generation, session));
   } else {
     print("\n");
     if (!options.quiet) summary(encoding.ids.size(), generation);

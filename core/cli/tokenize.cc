@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "core/cli/session.h"
+#include "core/cli/turn_options.h"
 #include "core/cli/verbs.h"
+#include "core/pipeline/text_stream.h"
 #include "plumb/sdk/utf8.h"
 
 namespace plumbline::cli {
@@ -48,13 +50,11 @@ std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenize
   const uint32_t special = options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
   pipeline::Encoding encoding = value_or_stop(tokenizer.encode(text, special), kPlugin);
   if (options.add_special) pipeline::add_special(tokenizer.info(), encoding);
-  OrderedJson spans = OrderedJson::array();
-  for (const plumb_span& span : encoding.spans) spans.push_back({span.begin, span.end});
-  return OrderedJson{{"ids", encoding.ids}, {"spans", spans}}.dump() + "\n";
+  return OrderedJson{{"ids", encoding.ids}, {"spans", shown(encoding.spans)}}.dump() + "\n";
 }
 
-std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number,
-                        const OrderedJson& json) {
+std::string decode_line(const pipeline::Tokenizer& tokenizer, pipeline::IllFormed profile,
+                        size_t number, const OrderedJson& json) {
   const OrderedJson& ids = json["ids"];
   const auto is_whole = [](const OrderedJson& id) { return id.is_number_integer(); };
   if (!ids.is_array() || !std::all_of(ids.begin(), ids.end(), is_whole)) {
@@ -67,7 +67,8 @@ std::string decode_line(const pipeline::Tokenizer& tokenizer, size_t number,
     numbers.push_back(wide < 0 || wide > INT32_MAX ? -1 : static_cast<int32_t>(wide));
   }
   const std::string bytes = value_or_stop(tokenizer.decode(numbers), kPlugin);
-  OrderedJson line{{"text", utf8::to_lossy(bytes)}};
+  OrderedJson line{
+      {"text", value_or_stop(pipeline::decode_text(tokenizer, numbers, profile), kPlugin)}};
   if (!utf8::is_well_formed(bytes)) {
     std::string hex;
     for (const char byte : bytes) {
@@ -88,8 +89,10 @@ int tokenize(TokenizeOptions& options) {
   Session session(options.pipeline);
   const pipeline::Tokenizer& tokenizer = *part_or_stop(session.pipeline().tokenizer());
   if (options.decode) {
+    const pipeline::IllFormed profile =
+        pipeline::ill_formed(session.config().config.tokenizer.ill_formed, tokenizer.info());
     for_each_line([&](size_t number, std::string_view line) {
-      print(decode_line(tokenizer, number, parse_line(number, line, "ids")));
+      print(decode_line(tokenizer, profile, number, parse_line(number, line, "ids")));
     });
   } else if (options.jsonl) {
     for_each_line([&](size_t number, std::string_view line) {

@@ -33,4 +33,10 @@ pipeline::OrderedJson shown(const pipeline::RoleForgery& forgery) {
   return {{"unprotected", forgery.reason}};
 }
 
+pipeline::OrderedJson shown(std::span<const plumb_span> spans) {
+  auto pairs = pipeline::OrderedJson::array();
+  for (const plumb_span& span : spans) pairs.push_back({span.begin, span.end});
+  return pairs;
+}
+
 }  // namespace plumbline::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 
 #include "core/pipeline/pipeline.h"
@@ -20,5 +21,8 @@ struct TurnOptions {
 
 /// "protected", or {"unprotected": reason}.
 pipeline::OrderedJson shown(const pipeline::RoleForgery& forgery);
+
+/// [[begin, end], ...]
+pipeline::OrderedJson shown(std::span<const plumb_span> spans);
 
 }  // namespace plumbline::cli

@@ -47,6 +47,11 @@ KernelOverride bind_override(const Value& value) {
   return {read.text("op"), *as_layers(read.text("layers")), read.text("backend")};
 }
 
+IllFormed bind_ill_formed(const std::string& text) {
+  if (text == "maximal_subpart") return IllFormed::kMaximalSubpart;
+  return text == "seed004" ? IllFormed::kSeed004 : IllFormed::kAsTokenizer;
+}
+
 std::optional<bool> bind_switch(const std::string& text) {
   if (text == kAuto) return std::nullopt;
   return text == "on";
@@ -92,6 +97,7 @@ PipelineConfig bind(const Value& tree) {
   config.tokenizer.sha256 = read.text_or_empty("tokenizer.sha256");
   config.tokenizer.special =
       read.text("tokenizer.special") == "off" ? Special::kOff : Special::kParse;
+  config.tokenizer.ill_formed = bind_ill_formed(read.text("tokenizer.ill_formed"));
   config.tokenizer.control_literals = read.texts("tokenizer.control_literals");
   config.tokenizer.options_json = read.json("tokenizer.options");
   config.chat_template = {

@@ -18,6 +18,7 @@ enum class Mode { kLab, kShip };
 enum class Activations { kQ8, kF32 };
 enum class KvFormat { kF32, kF16 };
 enum class Special { kParse, kOff };
+enum class IllFormed { kAsTokenizer, kMaximalSubpart, kSeed004 };
 enum class ContextPolicy { kTurnAware, kFull };
 
 struct ModelSource {
@@ -62,6 +63,7 @@ struct TokenizerConfig {
   std::string path;  // a file with the tokenizer, joined like ModelSource::path; empty: the model's
   std::string sha256;  // expected of it; empty: not pinned
   Special special = Special::kParse;
+  IllFormed ill_formed = IllFormed::kAsTokenizer;
   std::vector<std::string> control_literals;  // barred from strangers' text beside the special ones
   std::string options_json;
 };

@@ -94,6 +94,9 @@ Spec tokenizer() {
        choice("special", {"parse", "off"},
               "Literals of control tokens in a raw prompt: parse makes them their ids, off leaves "
               "them text."),
+       choice("ill_formed", {"auto", "maximal_subpart", "seed004"},
+              "Decoded bytes that are no UTF-8: one U+FFFD for each maximal subpart, or one for "
+              "each byte (seed004); auto: as the tokenizer's own decoder does."),
        list("control_literals", "[]", literal,
             "Added tokens that text of users, tools and documents may not become, beside the "
             "special ones and those that stand in the template."),

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/pipeline/stop_matcher.h"
-#include "plumb/sdk/utf8.h"
+#include "core/pipeline/text_assembler.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -14,40 +13,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// Bytes of tokens -> text that is shown: stop strings are cut, characters are never split.
-class TextAssembler {
- public:
-  TextAssembler(const GenerationRequest& request, std::string* text)
-      : stops_(request.stops), on_text_(&request.on_text), text_(text) {}
-
-  /// True: a stop string is complete.
-  bool feed(std::string_view bytes) {
-    safe_.clear();
-    const bool stopped = stops_.feed(bytes, &safe_);
-    show(safe_, false);
-    return stopped;
-  }
-
-  void finish() { show(stops_.flush(), true); }
-
- private:
-  void show(std::string_view bytes, bool is_last) {
-    whole_.clear();
-    utf8_.feed(bytes, whole_);
-    if (is_last) utf8_.flush(whole_);
-    if (whole_.empty()) return;
-    text_->append(whole_);
-    if (*on_text_) (*on_text_)(whole_);
-  }
-
-  StopMatcher stops_;
-  Utf8Stream utf8_;
-  const std::function<void(std::string_view)>* on_text_;
-  std::string* text_;
-  std::string safe_;  // bytes that no stop string can reach any more
-  std::string whole_;  // characters that are complete
-};
 
 Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& request) {
   const uint32_t free_rows = decoder.capacity_rows() - decoder.n_past();
@@ -92,7 +57,9 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
   PLUMB_TRY(check_room(decoder, request));
   Generation generation;
   generation.ids.reserve(std::min(request.max_tokens, decoder.capacity_rows() - decoder.n_past()));
-  TextAssembler assembler(request, &generation.text);
+  generation.spans.reserve(generation.ids.capacity());
+  TextAssembler assembler(request.stops, ill_formed(request.ill_formed, tokenizer.info()),
+                          request.on_text, &generation.text);
   const std::vector<uint64_t> control_bits =
       tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
 
@@ -109,7 +76,7 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
     generation.stop_reason = reason;
     if (!generation.ids.empty())
       generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
-    assembler.finish();
+    assembler.interrupt();
   };
 
   while (true) {
@@ -149,17 +116,21 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
     if (request.on_pick) request.on_pick(pick);
 
     const uint32_t attributes = tokenizer.attributes(pick.id);
+    std::string_view bytes;  // none of a control token
+    if (!(attributes & (PLUMB_TOKEN_END | PLUMB_TOKEN_CONTROL))) {
+      PLUMB_ASSIGN(bytes, tokenizer.piece(pick.id, generation.ids.size() == 1));
+    }
+    const uint64_t begin = generation.spans.empty() ? 0 : generation.spans.back().end;
+    generation.spans.push_back({begin, begin + bytes.size()});
     if (attributes & PLUMB_TOKEN_END) {
       finish(StopReason::kEndToken);
       return generation;
     }
-    if (!(attributes & PLUMB_TOKEN_CONTROL)) {
-      PLUMB_ASSIGN(const std::string_view bytes,
-                   tokenizer.piece(pick.id, generation.ids.size() == 1));
-      if (assembler.feed(bytes)) {
-        finish(StopReason::kStopString);
-        return generation;
-      }
+    if (attributes & PLUMB_TOKEN_CONTROL) {
+      assembler.interrupt();
+    } else if (assembler.feed(bytes, (attributes & PLUMB_TOKEN_BYTE) != 0)) {
+      finish(StopReason::kStopString);
+      return generation;
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/pipeline_config.h"
 #include "core/model/decoder.h"
 #include "core/pipeline/sampler_chain.h"
 #include "core/pipeline/tokenizer.h"
@@ -30,6 +31,7 @@ struct GenerationRequest {
   uint32_t reserve_output = 0;
   uint32_t max_tokens = 128;
   std::vector<std::string> stops;
+  config::IllFormed ill_formed = config::IllFormed::kAsTokenizer;
   uint64_t seed = 0;
   /// Null or: set from a signal handler or another thread, the generation ends between two ops.
   const std::atomic<bool>* cancel = nullptr;
@@ -41,6 +43,7 @@ struct GenerationRequest {
 
 struct Generation {
   std::vector<int32_t> ids;  // generated, the end token included
+  std::vector<plumb_span> spans;  // of each id in the answer's bytes; control tokens have none
   std::string text;  // without control tokens and stop strings
   StopReason stop_reason = StopReason::kMaxTokens;
   double prefill_s = 0;

@@ -191,6 +191,7 @@ GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) 
   request.reserve_output = config_.context.reserve_output;
   request.max_tokens = config_.generation.max_tokens;
   request.stops = config_.generation.stop;
+  request.ill_formed = config_.tokenizer.ill_formed;
   request.seed = config_.sampling.seed;
   return request;
 }

@@ -110,6 +110,10 @@ namespace plumbline {
 /// none is lost.
 class Utf8Stream {
  public:
+  enum class Replace : uint8_t { kSubparts, kBytes };
+  /// What gets a U+FFFD of its own: each maximal subpart, or each byte of one.
+  explicit Utf8Stream(Replace replace = Replace::kSubparts) : replace_(replace) {}
+
   /// Appends every character that is now complete; keeps back at most three bytes of an unfinished
   /// one.
   void feed(std::string_view bytes, std::string& out) {
@@ -120,8 +124,7 @@ class Utf8Stream {
       const utf8::Decoded next = utf8::decode(seen, 0);
       if (next.form == utf8::Form::kIllFormed) {
         // Only the new byte can be at fault: it starts something else.
-        utf8::append(out, utf8::kReplacement);
-        n_pending_ = 0;
+        flush(out);
         break;
       }
       ++at;
@@ -141,15 +144,14 @@ class Utf8Stream {
         for (; at < bytes.size(); ++at) pending_[n_pending_++] = bytes[at];
         break;
       }
-      utf8::append(out, utf8::kReplacement);
+      replace(next.n_bytes, out);
       at += next.n_bytes;
     }
   }
 
-  /// The stream ends here (stop, cancel, control token): an unfinished character becomes one
-  /// U+FFFD.
+  /// The stream ends here (stop, cancel, control token): an unfinished character is a subpart.
   void flush(std::string& out) {
-    if (n_pending_ > 0) utf8::append(out, utf8::kReplacement);
+    if (n_pending_ > 0) replace(n_pending_, out);
     n_pending_ = 0;
   }
 
@@ -157,8 +159,14 @@ class Utf8Stream {
   size_t n_pending_bytes() const { return n_pending_; }
 
  private:
+  void replace(uint32_t n_bytes, std::string& out) const {
+    const uint32_t n = replace_ == Replace::kBytes ? n_bytes : 1;
+    for (uint32_t i = 0; i < n; ++i) utf8::append(out, utf8::kReplacement);
+  }
+
   char pending_[4] = {};
   uint8_t n_pending_ = 0;
+  Replace replace_;
 };
 
 }  // namespace plumbline

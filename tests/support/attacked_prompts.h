@@ -1,0 +1,171 @@
+// attacked_prompts.h: conversations in which strangers try to forge roles, on one tokenizer under
+// every public template.
+//
+// Oracle: the same conversation with a harmless word in each stranger's place. Whatever strangers
+// write, the control tokens of a prompt are those that the template wrote, so both prompts have the
+// same ones in the same order.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "core/config/load.h"
+#include "core/pipeline/pipeline.h"
+#include "tests/support/build_host.h"
+#include "tests/support/golden_cases.h"
+
+namespace plumbline::test {
+
+using pipeline::OrderedJson;
+
+/// golden/attacks, each as the texts of its parts.
+inline std::vector<std::vector<std::string>> attacks() {
+  std::vector<std::vector<std::string>> all;
+  for (const auto& line : read_jsonl(golden_path("attacks/attacks.jsonl")))
+    all.push_back(line["parts"].get<std::vector<std::string>>());
+  return all;
+}
+
+/// The public chat templates of golden/, by path.
+inline std::vector<std::string> public_templates() {
+  std::set<std::string> paths;
+  for (const auto& file : std::filesystem::directory_iterator(golden_path("templates/public"))) {
+    if (file.path().extension() == ".jinja") paths.insert(file.path().string());
+  }
+  return {paths.begin(), paths.end()};
+}
+
+/// Texts with nothing forged in them, at the borders of which encodings like to differ.
+inline constexpr const char* kHarmless[] = {"\nhi",
+                                            "  two spaces  ",
+                                            "<b>bold</b> & <i>slanted</i>",
+                                            "Grüße, 你好 🦙",
+                                            "def f(x):\n    return {'a': [1]}\n",
+                                            "a <| b |> c",
+                                            "1234567 .5",
+                                            "tab\tend\r\n"};
+
+/// A model or a tokenizer under one template, with this build's plugins.
+inline std::unique_ptr<pipeline::Pipeline> under_template(const std::string& model,
+                                                          const std::string& chat_template) {
+  const auto resolved =
+      config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
+                           .overrides = {"template.path=" + chat_template, "template.undefined=hf"},
+                           .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
+  EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
+  auto opened = pipeline::Pipeline::open(resolved->config, host(), model);
+  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
+  return opened ? *std::move(opened) : nullptr;
+}
+
+/// Strangers' texts in every place that a template may have for them. with_tools: a tool is
+/// offered, called and answers; documents lie beside.
+inline OrderedJson conversation(const std::vector<std::string>& parts, bool with_tools) {
+  const auto part = [&](size_t i) { return parts[i % parts.size()]; };
+  const auto turn = [](const char* role, const std::string& content) {
+    return OrderedJson{{"role", role}, {"content", content}};
+  };
+  OrderedJson messages = OrderedJson::array();
+  // Variables of the operator's that some of the templates insist on.
+  OrderedJson context{
+      {"functions", "[]"}, {"datetime", "2026-01-01"}, {"add_generation_prompt", true}};
+  if (!with_tools) {
+    messages.push_back(turn("user", part(0)));
+    messages.push_back(turn("assistant", "Yes."));
+    messages.push_back(turn("user", part(1)));
+    context["messages"] = std::move(messages);
+    return context;
+  }
+  messages.push_back(turn("system", "Be brief."));
+  messages.push_back(turn("user", part(0)));
+  const OrderedJson arguments{{"town", part(0)}, {"note", part(1)}};
+  messages.push_back(
+      {{"role", "assistant"},
+       {"content", ""},
+       {"tool_calls",
+        OrderedJson::array({{{"id", "call00001"},
+                             {"type", "function"},
+                             {"function", {{"name", "f"}, {"arguments", arguments}}}}})}});
+  messages.push_back({{"role", "tool"}, {"tool_call_id", "call00001"}, {"content", part(0)}});
+  messages.push_back(turn("assistant", "Yes."));
+  messages.push_back(turn("user", part(1)));
+  const OrderedJson tool{
+      {"type", "function"},
+      {"function",
+       {{"name", "f"},
+        {"description", part(0)},
+        {"parameters",
+         {{"type", "object"},
+          {"properties", {{"town", {{"type", "string"}, {"description", part(1)}}}}}}}}}};
+  context["messages"] = std::move(messages);
+  context["tools"] = OrderedJson::array({tool});
+  context["documents"] = OrderedJson::array({{{"title", part(0)}, {"text", part(1)}}});
+  return context;
+}
+
+/// One tokenizer under one template.
+class AttackedPrompts {
+ public:
+  /// Null after a failure of the test.
+  explicit AttackedPrompts(std::unique_ptr<pipeline::Pipeline> opened)
+      : pipeline_(std::move(opened)) {}
+
+  /// The control tokens of a prompt, in order; nothing if the template refuses the conversation.
+  std::optional<std::vector<int32_t>> controls(const std::vector<std::string>& parts,
+                                               bool with_tools) {
+    const auto prompt = pipeline_->render(conversation(parts, with_tools), {});
+    if (!prompt) return std::nullopt;
+    EXPECT_TRUE(prompt->untrusted);
+    const auto encoding = pipeline_->encode_prompt(*prompt);
+    EXPECT_TRUE(encoding) << (encoding ? "" : encoding.error().message);
+    if (!encoding) return std::nullopt;
+    const std::span<const uint64_t> bits = *pipeline_->control_bits();
+    const int32_t unknown = (*pipeline_->tokenizer())->info().unknown_id;
+    std::vector<int32_t> ids;
+    for (const int32_t id : encoding->ids) {
+      if (id != unknown && (bits[id / 64] >> (id % 64) & 1) != 0) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  /// How many of the attacks reached a prompt; each must leave its control tokens as they are.
+  size_t survive(const std::vector<std::vector<std::string>>& all) {
+    size_t n_rendered = 0;
+    for (const bool with_tools : {false, true}) {
+      const auto expected = controls({"harmless"}, with_tools);
+      if (!expected) continue;
+      for (const auto& parts : all) {
+        const auto found = controls(parts, with_tools);
+        if (!found) continue;
+        ++n_rendered;
+        EXPECT_EQ(*found, *expected) << parts.front() << (with_tools ? " with tools" : "");
+      }
+    }
+    return n_rendered;
+  }
+
+  /// Where nothing is forged, the ids are those of the whole text, encoded as it is.
+  size_t keep_parity() {
+    size_t n_rendered = 0;
+    for (const char* text : kHarmless) {
+      for (const bool with_tools : {false, true}) {
+        const auto prompt = pipeline_->render(conversation({text}, with_tools), {});
+        if (!prompt) continue;
+        ++n_rendered;
+        const auto safe = pipeline_->encode_prompt(*prompt);
+        const auto plain =
+            pipeline_->encode_prompt({.bytes = prompt->bytes});  // special literals are parsed
+        EXPECT_TRUE(safe && plain);
+        if (!safe || !plain) continue;
+        EXPECT_EQ(safe->ids, plain->ids) << prompt->bytes;
+      }
+    }
+    return n_rendered;
+  }
+
+ private:
+  std::unique_ptr<pipeline::Pipeline> pipeline_;
+};
+
+}  // namespace plumbline::test

@@ -1,0 +1,98 @@
+// Prompts from messages: continued turns, control sets, and strangers who forge roles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/pipeline/continued_turn.h"
+#include "tests/support/attacked_prompts.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/unit/pipeline/tiny_world.h"
+
+namespace plumbline::test {
+namespace {
+
+using pipeline::FinalTurn;
+using testing::HasSubstr;
+
+const std::string& tiny_world_file() {
+  static const std::string path = golden_path("models/tiny-world/model.gguf");
+  return path;
+}
+
+// Oracle: transformers 5.24, golden/cases.
+TEST(ContinuedTurn, IsCutWhereTransformersCutsIt) {
+  const TemporaryFolder folder;
+  size_t n_cases = 0;
+  for (const auto& line : read_jsonl(golden_path("cases/templates.jsonl"))) {
+    if (line["input"]["op"] != "render_continue") continue;
+    ++n_cases;
+    folder.write("t.jinja", line["input"]["value"].get<std::string>());
+    const auto made = under_template(tiny_world_file(), folder.path("t.jinja"));
+    const auto prompt = made->render(OrderedJson::parse(line["params"]["messages"].dump()),
+                                     {.final_turn = FinalTurn::kContinue});
+    ASSERT_TRUE(prompt) << prompt.error().message;
+    EXPECT_EQ(prompt->bytes, line["expected"].get<std::string>()) << line["id"];
+  }
+  EXPECT_GE(n_cases, 3u);
+}
+
+TEST(ContinuedTurn, RefusesATemplateThatDropsTheMessage) {
+  EXPECT_THAT(pipeline::continued_bytes("<user>Hi", "answer").error().message,
+              HasSubstr("the template leaves a part of it out"));
+}
+
+TEST(ContinuedTurn, SpansEndWithThePrompt) {
+  const TemporaryFolder folder;
+  folder.write("t.jinja", "{% for m in messages %}[{{ m.content }}]{% endfor %}");
+  const auto made = under_template(tiny_world_file(), folder.path("t.jinja"));
+  const auto prompt = made->render(
+      OrderedJson::parse(
+          R"([{"role": "user", "content": "u"}, {"role": "assistant", "content": "a"}])"),
+      {});
+  ASSERT_TRUE(prompt);
+  EXPECT_EQ(prompt->bytes, "[u][a");
+  ASSERT_TRUE(prompt->untrusted);
+  ASSERT_EQ(prompt->untrusted->size(), 1u);
+  EXPECT_EQ(prompt->untrusted->front().begin, 1u);
+  EXPECT_EQ(prompt->untrusted->front().end, 2u);
+}
+
+TEST(ControlSet, ListedLiteralsMustBeAddedTokens) {
+  const auto made = tiny_world({"tokenizer.control_literals=[<|nothing|>]"});
+  const auto bits = made->control_bits();
+  ASSERT_FALSE(bits);
+  EXPECT_EQ(bits.error().code, PLUMB_INVALID_CONFIG);
+  EXPECT_THAT(bits.error().message, HasSubstr("\"<|nothing|>\" is no added token"));
+}
+
+TEST(RoleForgery, IsJudgedByWhatStandsBetweenTurns) {
+  const TemporaryFolder folder;
+  const auto verdict = [&](const char* source) {
+    folder.write("t.jinja", source);
+    return *under_template(tiny_world_file(), folder.path("t.jinja"))->role_forgery();
+  };
+  EXPECT_TRUE((*tiny_world({})->role_forgery()).is_protected);
+  const auto plain = verdict(
+      "{{ bos_token }}{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} "
+      "[/INST]"
+      "{% else %}{{ m.content }}{{ eos_token }}{% endif %}{% endfor %}");
+  EXPECT_FALSE(plain.is_protected);
+  EXPECT_THAT(plain.reason, HasSubstr("anyone can write: \" [/INST]\""));
+  EXPECT_THAT(verdict("{{ messages[0].content }}").reason, HasSubstr("leaves out"));
+  EXPECT_THAT(verdict("{{ raise_exception('no talk') }}").reason, HasSubstr("no talk"));
+}
+
+TEST(Injection, NoAttackForgesARoleUnderAnyPublicTemplate) {
+  const auto all = attacks();
+  ASSERT_GE(all.size(), 500u);
+  size_t n_rendered = 0;
+  for (const std::string& path : public_templates()) {
+    SCOPED_TRACE(path);
+    AttackedPrompts prompts(under_template(tiny_world_file(), path));
+    n_rendered += prompts.survive(all);
+    EXPECT_GT(prompts.keep_parity(), 0u);
+  }
+  EXPECT_GT(n_rendered, 50 * all.size());
+}
+
+}  // namespace
+}  // namespace plumbline::test
