@@ -17,6 +17,7 @@ using tokenizer::TokenIndex;
 using tokenizer::WordMemory;
 
 constexpr uint32_t kNone = PairIndex::kNone;
+constexpr uint32_t kLiteral = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
 
 Error corrupt(std::string_view key, const std::string& what) {
   return {PLUMB_CORRUPT, std::string(key) + ": " + what};
@@ -31,12 +32,9 @@ Result<Bpe> Bpe::create(const Source& source) {
                                         std::to_string(PairIndex::kMostIds) + " expected"};
   }
   TokenIndex index(source.texts);
-  for (int32_t id = 0; id < static_cast<int32_t>(source.texts.size()); ++id) {
-    if (source.texts[id].empty()) continue;
-    if (const int32_t first = index.insert(id); first >= 0) {
-      return corrupt(source.texts_key, "tokens " + std::to_string(first) + " and " +
-                                           std::to_string(id) + " are the same");
-    }
+  if (const auto twins = index.insert_all(source.texts.size()); twins.first >= 0) {
+    return corrupt(source.texts_key, "tokens " + std::to_string(twins.first) + " and " +
+                                         std::to_string(twins.second) + " are the same");
   }
   Bpe made;
   made.has_all_bytes_ = true;
@@ -44,18 +42,31 @@ Result<Bpe> Bpe::create(const Source& source) {
     made.byte_ids_[byte] = index.find(character_of(static_cast<uint8_t>(byte)));
     made.has_all_bytes_ &= made.byte_ids_[byte] >= 0;
   }
-  std::vector<CharacterMerges::Row> rows;
-  PLUMB_TRY(made.read_merges(source, index, rows));
   made.read_pieces(source);
-  std::vector<std::string_view> pieces;
-  for (size_t id = 0; id < source.texts.size(); ++id)
-    pieces.push_back(made.piece(static_cast<int32_t>(id)));
-  made.characters_ = CharacterMerges(pieces, made.byte_ids_, rows, made.joined_, made.pairs_);
+  std::vector<std::string_view> pieces(source.texts.size());
+  for (size_t id = 0; id < pieces.size(); ++id) pieces[id] = made.piece(static_cast<int32_t>(id));
+  made.characters_ = CharacterMerges(pieces);
+  PLUMB_TRY(made.read_merges(source, index));
+  made.characters_.build(pieces, made.byte_ids_, made.joined_, made.pairs_);
+  if (source.ignore_merges) made.read_words(source, pieces);
   return made;
 }
 
-Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index,
-                              std::vector<CharacterMerges::Row>& rows) {
+void Bpe::read_pieces(const Source& source) {
+  size_t n_bytes = 0;
+  for (const std::string_view text : source.texts) n_bytes += text.size();
+  piece_bytes_.reserve(n_bytes);
+  piece_ends_.reserve(source.texts.size() + 1);
+  piece_ends_.push_back(0);
+  for (size_t id = 0; id < source.texts.size(); ++id) {
+    const bool is_bytes =
+        (source.attributes[id] & kLiteral) == 0 && append_bytes_of(source.texts[id], piece_bytes_);
+    if (!is_bytes) piece_bytes_.append(source.texts[id]);
+    piece_ends_.push_back(static_cast<uint32_t>(piece_bytes_.size()));
+  }
+}
+
+Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index) {
   const std::span<const MergeTexts> merges = source.merges;
   if (merges.size() >= PairIndex::kMostPairs) {
     return Error{PLUMB_UNSUPPORTED, std::string(source.merges_key) + ": " +
@@ -64,50 +75,62 @@ Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index,
   }
   pairs_ = PairIndex(merges.size());
   joined_.resize(merges.size());
+  constexpr size_t kAtOnce = 64;  // merges whose ways to memory overlap
+  std::string_view sides[2 * kAtOnce];
+  int32_t ids[2 * kAtOnce];
   std::string text;
-  for (uint32_t rank = 0; rank < merges.size(); ++rank) {
-    const auto [left, right] = merges[rank];
-    const int32_t left_id = index.find(left);
-    const int32_t right_id = index.find(right);
-    text.assign(left).append(right);
-    const int32_t joined_id = index.find(text);
-    if (left_id < 0 || right_id < 0 || joined_id < 0) {
-      return corrupt(source.merges_key,
-                     "merge " + std::to_string(rank) +
-                         " names or makes a token that the vocabulary does not have");
+  int32_t joined = -1;
+  // Files that are sorted name the tokens in the order of their ids.
+  const auto is_joined = [&](int32_t id, const MergeTexts& merge) {
+    if (static_cast<size_t>(id) >= source.texts.size()) return false;
+    const std::string_view whole = source.texts[id];
+    return whole.size() == merge.left.size() + merge.right.size() &&
+           whole.starts_with(merge.left) && whole.ends_with(merge.right);
+  };
+  for (uint32_t begin = 0; begin < merges.size(); begin += kAtOnce) {
+    const uint32_t n = static_cast<uint32_t>(std::min(kAtOnce, merges.size() - begin));
+    for (uint32_t i = 0; i < n; ++i) {
+      sides[2 * i] = merges[begin + i].left;
+      sides[2 * i + 1] = merges[begin + i].right;
     }
-    joined_[rank] = joined_id;
-    const bool is_text =
-        (source.attributes[joined_id] & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) == 0;
-    if (!is_text) continue;
-    pairs_.insert(left_id, right_id, rank);
-    rows.push_back({left_id, right_id, rank});
+    index.find_all({sides, 2 * n}, ids);
+    for (uint32_t i = 0; i < n; ++i) pairs_.prefetch(ids[2 * i], ids[2 * i + 1]);
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t rank = begin + i;
+      const MergeTexts& merge = merges[rank];
+      if (is_joined(joined + 1, merge)) {
+        ++joined;
+      } else if (joined < 0 || !is_joined(joined, merge)) {
+        text.assign(merge.left).append(merge.right);
+        joined = index.find(text);
+      }
+      const int32_t left = ids[2 * i], right = ids[2 * i + 1];
+      if (left < 0 || right < 0 || joined < 0) {
+        return corrupt(source.merges_key,
+                       "merge " + std::to_string(rank) +
+                           " names or makes a token that the vocabulary does not have");
+      }
+      joined_[rank] = joined;
+      const bool is_text =
+          (source.attributes[joined] & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) == 0;
+      if (!is_text) continue;
+      pairs_.insert(left, right, rank);
+      characters_.add(left, right, rank);
+    }
   }
   return {};
 }
 
-void Bpe::read_pieces(const Source& source) {
-  constexpr uint32_t kLiteral =
-      PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
-  piece_ends_.reserve(source.texts.size() + 1);
-  piece_ends_.push_back(0);
-  std::vector<bool> is_word(source.texts.size());
-  for (size_t id = 0; id < source.texts.size(); ++id) {
-    const bool is_bytes =
-        (source.attributes[id] & kLiteral) == 0 && append_bytes_of(source.texts[id], piece_bytes_);
-    if (!is_bytes) piece_bytes_.append(source.texts[id]);
-    is_word[id] = is_bytes && source.attributes[id] == 0;
-    piece_ends_.push_back(static_cast<uint32_t>(piece_bytes_.size()));
-  }
-  if (!source.ignore_merges) return;
-  words_.resize(source.texts.size());
-  for (size_t id = 0; id < words_.size(); ++id) {
-    if (is_word[id]) words_[id] = piece(static_cast<int32_t>(id));
+void Bpe::read_words(const Source& source, std::span<const std::string_view> pieces) {
+  words_.resize(pieces.size());
+  std::string bytes;
+  for (size_t id = 0; id < pieces.size(); ++id) {
+    if (source.attributes[id] != 0) continue;
+    bytes.clear();
+    if (append_bytes_of(source.texts[id], bytes)) words_[id] = pieces[id];
   }
   word_index_ = std::make_unique<TokenIndex>(words_);
-  for (size_t id = 0; id < words_.size(); ++id) {
-    if (!words_[id].empty()) word_index_->insert(static_cast<int32_t>(id));
-  }
+  word_index_->insert_all(words_.size());
 }
 
 void Bpe::encode(Pattern pattern, const MappedView& view, WordMemory& memory, IdWriter& out) const {

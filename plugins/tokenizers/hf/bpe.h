@@ -52,9 +52,9 @@ class Bpe {
   static constexpr size_t kShortWord =
       64;  // symbols: up to here, the best pair is looked for in all
 
-  Result<void> read_merges(const Source& source, const tokenizer::TokenIndex& index,
-                           std::vector<CharacterMerges::Row>& rows);
   void read_pieces(const Source& source);
+  Result<void> read_merges(const Source& source, const tokenizer::TokenIndex& index);
+  void read_words(const Source& source, std::span<const std::string_view> pieces);
   void encode_word(std::string_view word, size_t readable, tokenizer::WordMemory& memory) const;
   void put_with_holes(const tokenizer::MappedView& word, tokenizer::Merger& merger,
                       tokenizer::IdWriter& out) const;

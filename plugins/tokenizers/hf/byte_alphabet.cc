@@ -53,19 +53,28 @@ std::string_view character_of(uint8_t byte) {
 
 bool append_bytes_of(std::string_view token, std::string& out) {
   const size_t before = out.size();
+  out.resize(before + token.size());
+  char* bytes = out.data() + before;
+  size_t n = 0;
   for (size_t at = 0; at < token.size();) {
-    const utf8::Decoded next = utf8::decode(token, at);
-    const char32_t c = next.code_point;
-    if (c < 0x100 && stands_for_itself(c)) {
-      out.push_back(static_cast<char>(c));
-    } else if (c >= kFirstShifted && c < kFirstShifted + kNShifted) {
-      out.push_back(static_cast<char>(kShifted[c - kFirstShifted]));
+    const uint8_t lead = static_cast<uint8_t>(token[at]);
+    uint32_t c = lead;
+    if (lead >= 0x80) {
+      const utf8::Decoded next = utf8::decode(token, at);
+      c = next.code_point;
+      at += next.n_bytes;
     } else {
+      ++at;
+    }
+    if (c >= kFirstShifted && c < kFirstShifted + kNShifted) {
+      c = kShifted[c - kFirstShifted];
+    } else if (c >= 0x100 || !stands_for_itself(c)) {
       out.resize(before);
       return false;
     }
-    at += next.n_bytes;
+    bytes[n++] = static_cast<char>(c);
   }
+  out.resize(before + n);
   return true;
 }
 

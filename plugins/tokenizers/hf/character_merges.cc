@@ -1,24 +1,11 @@
 #include "character_merges.h"
 
-#include <algorithm>
-
 #include "plumb/sdk/utf8.h"
 
 namespace plumbline::tokenizers::hf {
 namespace {
 
 constexpr uint32_t kNone = PairIndex::kNone;
-
-size_t cell(uint8_t last, uint8_t first) {
-  return static_cast<size_t>(last) << 8 | first;
-}
-
-uint8_t first_byte(std::string_view piece) {
-  return static_cast<uint8_t>(piece.front());
-}
-uint8_t last_byte(std::string_view piece) {
-  return static_cast<uint8_t>(piece.back());
-}
 
 /// True if the bytes are one character's first ones, short of the whole.
 bool is_beginning(std::string_view piece) {
@@ -34,14 +21,10 @@ char32_t whole_character(std::string_view piece) {
                                                                                 : 0;
 }
 
-void lower(uint32_t& rank, uint32_t other) {
-  rank = std::min(rank, other);
-}
-
 /// The latest rank on the way from bytes to `id`, or kNone if the merges do not lead there.
 uint32_t latest_rank(std::string_view bytes, int32_t id, std::span<const int32_t, 256> byte_ids,
                      std::span<const int32_t> joined, const PairIndex& pairs) {
-  int32_t ids[3];
+  int32_t ids[3] = {};
   size_t n = bytes.size();
   for (size_t i = 0; i < n; ++i) ids[i] = byte_ids[static_cast<uint8_t>(bytes[i])];
   uint32_t latest = 0;
@@ -61,41 +44,52 @@ uint32_t latest_rank(std::string_view bytes, int32_t id, std::span<const int32_t
 
 }  // namespace
 
-CharacterMerges::CharacterMerges(std::span<const std::string_view> pieces,
-                                 std::span<const int32_t, 256> byte_ids,
-                                 std::span<const Row> merges, std::span<const int32_t> joined,
-                                 const PairIndex& pairs)
-    : wholes_(0x10000),
+CharacterMerges::CharacterMerges(std::span<const std::string_view> pieces)
+    : edges_(pieces.size()),
+      first_use_(pieces.size(), kNone),
+      wholes_(0x10000),
       before_(0x10000, kNone),
       behind_(0x10000, kNone),
       neighbours_((1u << kLogBits) / 64) {
-  std::copy(byte_ids.begin(), byte_ids.end(), byte_ids_.begin());
-  std::vector<uint32_t> first_use(pieces.size(), kNone);  // of each id as a side of a merge
-  for (const Row& merge : merges) {
-    lower(first_use[merge.left], merge.rank);
-    lower(first_use[merge.right], merge.rank);
-    const std::string_view left = pieces[merge.left];
-    const std::string_view right = pieces[merge.right];
-    if (left.empty() || right.empty() || utf8::is_continuation(right.front())) continue;
-    const size_t at = cell(last_byte(left), first_byte(right));
-    if (is_beginning(right)) lower(before_[at], merge.rank);
-    if (utf8::is_continuation(left.front())) lower(behind_[at], merge.rank);
+  for (size_t id = 0; id < pieces.size(); ++id) {
+    if (pieces[id].empty()) continue;
+    Edge& edge = edges_[id];
+    edge.first = static_cast<uint8_t>(pieces[id].front());
+    edge.last = static_cast<uint8_t>(pieces[id].back());
+    if (edge.first < 0x80) continue;
+    edge.is_character = whole_character(pieces[id]) != 0;
+    edge.is_beginning = is_beginning(pieces[id]);
+    edge.begins_inside = utf8::is_continuation(pieces[id].front());
   }
+}
+
+void CharacterMerges::build(std::span<const std::string_view> pieces,
+                            std::span<const int32_t, 256> byte_ids, std::span<const int32_t> joined,
+                            const PairIndex& pairs) {
+  std::copy(byte_ids.begin(), byte_ids.end(), byte_ids_.begin());
   for (size_t id = 0; id < pieces.size(); ++id) {
     add_neighbours(pieces[id]);
-    const char32_t c = whole_character(pieces[id]);
-    if (c == 0) continue;
+    if (!edges_[id].is_character) continue;
     const uint32_t latest =
         latest_rank(pieces[id], static_cast<int32_t>(id), byte_ids, joined, pairs);
-    if (latest < first_use[id]) wholes_[c] = {static_cast<int32_t>(id), latest};
+    if (latest < first_use_[id]) {
+      wholes_[whole_character(pieces[id])] = {static_cast<int32_t>(id), latest};
+    }
   }
+  edges_ = {};
+  first_use_ = {};
 }
 
 void CharacterMerges::add_neighbours(std::string_view piece) {
   char32_t previous = 0;
   for (size_t at = 0; at < piece.size();) {
+    if (static_cast<uint8_t>(piece[at]) < 0x80) {
+      previous = 0;
+      ++at;
+      continue;
+    }
     const utf8::Decoded next = utf8::decode(piece, at);
-    const bool is_whole = next.form == utf8::Form::kWellFormed && next.n_bytes > 1;
+    const bool is_whole = next.form == utf8::Form::kWellFormed;
     if (is_whole && previous != 0) {
       const uint32_t bit = bit_of(previous, next.code_point);
       neighbours_[bit / 64] |= uint64_t{1} << (bit % 64);

@@ -2,6 +2,7 @@
 // merge.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -28,17 +29,22 @@ namespace plumbline::tokenizers::hf {
 /// If there is none in the vocabulary, a word falls into two runs there, which merge apart.
 class CharacterMerges {
  public:
-  /// One merge of the vocabulary; the earliest first.
-  struct Row {
-    int32_t left;
-    int32_t right;
-    uint32_t rank;
-  };
   CharacterMerges() = default;
-  /// pieces: the bytes of each id. byte_ids: the token of a byte alone.
-  CharacterMerges(std::span<const std::string_view> pieces, std::span<const int32_t, 256> byte_ids,
-                  std::span<const Row> merges, std::span<const int32_t> joined,
-                  const PairIndex& pairs);
+  /// pieces: the bytes of each id.
+  explicit CharacterMerges(std::span<const std::string_view> pieces);
+  /// Each merge of the vocabulary, the earliest first.
+  void add(int32_t left, int32_t right, uint32_t rank) {
+    const Edge& a = edges_[left];
+    const Edge& b = edges_[right];
+    if (a.is_character) lower(first_use_[left], rank);
+    if (b.is_character) lower(first_use_[right], rank);
+    const size_t at = cell(a.last, b.first);
+    if (b.is_beginning) lower(before_[at], rank);
+    if (a.begins_inside && !b.begins_inside) lower(behind_[at], rank);
+  }
+  /// After the last merge. byte_ids: the token of a byte alone.
+  void build(std::span<const std::string_view> pieces, std::span<const int32_t, 256> byte_ids,
+             std::span<const int32_t> joined, const PairIndex& pairs);
 
   struct Run {
     size_t end;
@@ -48,11 +54,21 @@ class CharacterMerges {
   Run next_run(std::string_view word, size_t at, int32_t* ids, size_t most) const;
 
  private:
+  /// What add asks about a token's bytes.
+  struct Edge {
+    uint8_t first = 0;
+    uint8_t last = 0;
+    bool is_character = false;  // of two or three bytes
+    bool is_beginning = false;  // one character's first bytes, short of the whole
+    bool begins_inside = false;  // with a byte that continues a character
+  };
   struct Whole {
     int32_t id = -1;  // -1: the character does not stand as one symbol
     uint32_t latest = 0;  // M
   };
 
+  static size_t cell(uint8_t last, uint8_t first) { return static_cast<size_t>(last) << 8 | first; }
+  static void lower(uint32_t& rank, uint32_t other) { rank = std::min(rank, other); }
   void add_neighbours(std::string_view piece);
   bool may_join(uint32_t left, uint32_t right) const {
     const uint32_t bit = bit_of(left, right);
@@ -63,6 +79,8 @@ class CharacterMerges {
   }
   static constexpr uint32_t kLogBits = 20;
 
+  std::vector<Edge> edges_;  // by id; up to build
+  std::vector<uint32_t> first_use_;  // of each id that is a character, as a side of a merge
   std::array<int32_t, 256> byte_ids_{};
   std::vector<Whole> wholes_;  // by code point, below U+10000
   // The earliest rank of 1, by the last byte before c and the first one of c; that of 2, by the
