@@ -767,6 +767,14 @@ users|map(attribute='tags')|map('length')|list
 """.strip("\n").split("\n")
 
 TEMPLATES = [
+    # blocks
+    "{% set x = 1 %}{% block a %}[{{ x }}]{% endblock %}{% block b %}{% set x = 2 %}{% endblock b %}{{ x }}",
+    "{% for x in l %}{% block a %}[{{ x }}{{ loop is defined }}]{% endblock %}{% endfor %}",
+    "{% for x in l %}{% block a scoped %}[{{ x }}]{% endblock a %}{% endfor %}",
+    "{% block a %}{% endblock %}{% block a %}{% endblock %}",
+    "{% for x in l %}{% block a %}{% break %}{% endblock %}{% endfor %}",
+    "{% if n %}{% set y = 5 %}{% endif %}{% block a %}{{ y }}{% endblock %}",
+    "{% autoescape false %}{{ html }}{% set z = 1 %}{% endautoescape %}{{ z }}",
     # state
     "{% set c = cycler('a', 'b', 'c') %}{% for x in range(5) %}{{ c.next() }}{{ c.current }}{{ c.pos }} {% endfor %}"
     "{{ c.reset() }}{{ c.next() }}",

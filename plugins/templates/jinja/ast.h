@@ -199,6 +199,7 @@ enum class StatementKind : std::uint8_t {
   filter_block,
   with,
   scope,  // generation and autoescape blocks
+  block,
   break_,
   continue_,
 };
@@ -288,6 +289,13 @@ struct WithStatement : Statement {
 
 struct ScopeStatement : Statement {
   Body body;
+};
+
+/// Without templates that extend others, a block prints where it stands. It sees the variables of
+/// the template's top level, and those around it only if it is marked `scoped`.
+struct BlockStatement : Statement {
+  Body body;
+  bool scoped = false;
 };
 
 // Symbols that the engine itself uses; the parser gives them these numbers first.

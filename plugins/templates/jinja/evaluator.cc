@@ -9,7 +9,7 @@ constexpr std::uint32_t kFreeSearch =
 }
 
 Evaluator::Evaluator(const Program& program, Runtime& rt, const Dict& context)
-    : program_(program), rt_(rt) {
+    : program_(program), rt_(rt), top_(inner(nullptr)) {
   globals_.reserve(program.symbols.size());
   for (const std::string_view name : program.symbols) {
     const Value* given = name.empty() ? nullptr : find(rt, context, name);

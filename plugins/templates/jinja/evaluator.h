@@ -82,6 +82,7 @@ class Evaluator {
 
   const Program& program_;
   Runtime& rt_;
+  Scope* const top_;  // variables of the template's top level
   std::vector<Value>
       globals_;  // by symbol: the context's value, else the language's function, else absent
 };

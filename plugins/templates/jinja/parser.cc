@@ -167,6 +167,8 @@ Statement* Parser::statement(std::initializer_list<std::string_view> end_tags) {
   if (current_.is_name("filter")) return filter_block();
   if (current_.is_name("with")) return with_statement();
   if (current_.is_name("generation")) return generation();
+  if (current_.is_name("autoescape")) return autoescape();
+  if (current_.is_name("block")) return block();
   if (current_.is_name("break")) return loop_control(StatementKind::break_);
   if (current_.is_name("continue")) return loop_control(StatementKind::continue_);
   fail_seen("a tag that this engine knows" +
@@ -320,6 +322,28 @@ Statement* Parser::generation() {
   n_open_loops_ = 0;  // transformers makes it a call block, which a loop control cannot leave
   node->body = closed_body("endgeneration");
   n_open_loops_ = n_outer_loops;
+  return node;
+}
+
+/// {% autoescape false %}: what holds here anyhow. Chat templates are never escaped as a whole.
+Statement* Parser::autoescape() {
+  auto* node = stmt<ScopeStatement>(StatementKind::scope, take().at);
+  if (!skip_name("false") && !skip_name("False")) fail_seen("'false'");
+  node->body = closed_body("endautoescape");
+  return node;
+}
+
+Statement* Parser::block() {
+  auto* node = stmt<BlockStatement>(StatementKind::block, take().at);
+  const Token name = expect_name();
+  if (!blocks_.insert(name.text).second)
+    fail(name.at, "block '" + std::string(name.text) + "' seen a second time");
+  node->scoped = skip_name("scoped");
+  const int n_outer_loops = n_open_loops_;
+  n_open_loops_ = 0;  // jinja2 makes it a function of its own
+  node->body = closed_body("endblock");
+  n_open_loops_ = n_outer_loops;
+  skip_name(name.text);
   return node;
 }
 

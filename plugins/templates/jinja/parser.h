@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ast.h"
@@ -35,6 +36,8 @@ class Parser {
   Statement* filter_block();
   Statement* with_statement();
   Statement* generation();
+  Statement* autoescape();
+  Statement* block();
   Statement* loop_control(StatementKind kind);
   void macro_body(MacroNode& macro, std::string_view end_tag);
   std::span<Parameter> parameters();
@@ -137,6 +140,7 @@ class Parser {
   std::size_t n_closures_ = 0;  // macros and call blocks seen so far
   MacroNode* macro_ = nullptr;  // the innermost macro being parsed
   std::unordered_map<std::string_view, Symbol> symbols_;
+  std::unordered_set<std::string_view> blocks_;
 };
 
 }  // namespace plumbline::templates::jinja

@@ -42,9 +42,9 @@ class Marks {
   }
 
   bool any(std::string_view text) const {
-    bool found = false;
-    each(text, [&](std::size_t, std::size_t) { found = true; });
-    return found;
+    const auto next = ends_.upper_bound(text.data());
+    if (next != ends_.begin() && text.data() < std::prev(next)->second) return !text.empty();
+    return next != ends_.end() && std::less<>{}(next->first, text.data() + text.size());
   }
 
  private:

@@ -6,7 +6,7 @@
 namespace plumbline::templates::jinja {
 
 void Evaluator::run(Text& out) {
-  execute(program_.body, inner(nullptr), out);
+  execute(program_.body, top_, out);
 }
 
 /// Every recursion of statements comes through here, so this is where it is bounded.
@@ -64,6 +64,10 @@ Evaluator::Flow Evaluator::execute(const Statement& statement, Scope* scope, Tex
       return run_with(static_cast<const WithStatement&>(statement), scope, out);
     case StatementKind::scope:
       return execute(static_cast<const ScopeStatement&>(statement).body, inner(scope), out);
+    case StatementKind::block: {
+      const auto& node = static_cast<const BlockStatement&>(statement);
+      return execute(node.body, inner(node.scoped ? scope : top_), out);
+    }
     case StatementKind::break_:
       return Flow::break_loop;
     case StatementKind::continue_:

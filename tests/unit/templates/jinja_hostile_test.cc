@@ -77,6 +77,35 @@ TEST(Templates_JinjaHostile, BombsEndInALimit) {
   }
 }
 
+TEST(Templates_JinjaHostile, BombsOfStrangersTextEndInALimit) {
+  const char* bombs[] = {
+      "{{ (x ~ '-') * 10**7 }}",
+      "{% set ns = namespace(s='') %}{% for i in range(100000) %}{% set ns.s = 'a' ~ ns.s ~ x %}"
+      "{% endfor %}",
+      "{{ ((x ~ '-') * 100000).split('-')|join('+') }}",
+      "{% set ns = namespace(l=[]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% "
+      "endfor "
+      "%}{{ 'a'|replace('a', 'b')|center(9)|urlencode }}{{ ns.l|urlencode }}",
+      "{% set ns = namespace() %}{% set ns.me = [ns] %}{{ 'a'.center(5, ns) }}{{ ns|upper }}",
+      "{% macro m() %}{{ x ~ m() }}{% endmacro %}{{ m() }}",
+  };
+  const auto compiled_render = [](const char* source) {
+    Limits limits;
+    limits.fuel = 300'000;
+    limits.memory_bytes = 8 << 20;
+    const auto compiled = templates::jinja::Template::compile(source);
+    const auto rendered = std::get<templates::jinja::Template>(compiled).render(
+        {R"({"x": "xyz"})", UndefinedProfile::hf, 0, R"([""])"}, limits);
+    const auto* error = std::get_if<templates::jinja::Error>(&rendered);
+    return error != nullptr ? error->kind : ErrorKind::internal;
+  };
+  for (const char* source : bombs) {
+    SCOPED_TRACE(source);
+    const ErrorKind kind = compiled_render(source);
+    EXPECT_TRUE(kind == ErrorKind::limit || kind == ErrorKind::type) << static_cast<int>(kind);
+  }
+}
+
 TEST(Templates_JinjaHostile, NumbersOutgrow64Bits) {
   for (const char* source :
        {"{{ 2 ** 64 }}", "{{ 10 ** 10 ** 10 }}", "{{ 9223372036854775807 * 2 }}",
