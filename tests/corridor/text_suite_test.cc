@@ -67,10 +67,10 @@ TEST_P(TextSuite, ConversationsBecomeTheBytesOfTheReference) {
        read_jsonl(golden_path("text_suite/") + GetParam() + std::string(".jsonl"))) {
     if (!line.contains("prompt")) continue;
     SCOPED_TRACE(line.at("name").get<std::string>());
-    const auto rendered = pipeline->render(line.at("messages"), true, kAnyTime);
+    const auto rendered = pipeline->render(line.at("messages"), {.now_unix_s = kAnyTime});
     ASSERT_TRUE(rendered) << rendered.error().message;
-    EXPECT_EQ(*rendered, line.at("prompt").get<std::string>());
-    const auto parsed = (*tokenizer)->encode(*rendered, PLUMB_SPECIAL_PARSE);
+    EXPECT_EQ(rendered->bytes, line.at("prompt").get<std::string>());
+    const auto parsed = (*tokenizer)->encode(rendered->bytes, PLUMB_SPECIAL_PARSE);
     ASSERT_TRUE(parsed) << parsed.error().message;
     EXPECT_EQ(parsed->ids, line.at("prompt_ids").get<std::vector<int32_t>>());
     ++n_prompts;
