@@ -3,7 +3,8 @@
 use crate::json;
 use chrono::DateTime;
 use minijinja::value::merge_maps;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, ErrorKind, State, UndefinedBehavior, Value};
+use minijinja_contrib::pycompat::unknown_method_callback;
 use plumb::{abi, fail, Failure, Outcome};
 use std::fmt::Write as _;
 use std::io;
@@ -55,7 +56,7 @@ impl Engine {
         environment.set_lstrip_blocks(true);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_undefined_behavior(undefined);
-        environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        environment.set_unknown_method_callback(python_method);
         environment.set_fuel(Some(DEFAULT_FUEL));
         environment.add_filter("tojson", json::to_json);
         environment.add_function("raise_exception", raise_exception);
@@ -111,6 +112,15 @@ impl io::Write for Bounded {
     }
 }
 
+/// Python's methods as minijinja-contrib has them, but for a call that it never returns from.
+fn python_method(state: &State, value: &Value, method: &str, arguments: &[Value]) -> Result<Value, minijinja::Error> {
+    let counted = arguments.first().and_then(Value::as_str);
+    if let ("count", Some(text), Some("")) = (method, value.as_str(), counted) {
+        return Ok(Value::from(text.chars().count() + 1));
+    }
+    unknown_method_callback(state, value, method, arguments)
+}
+
 fn raise_exception(message: String) -> Result<Value, minijinja::Error> {
     Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
 }
@@ -162,7 +172,7 @@ mod tests {
             ("{{ ['😀'] | tojson(ensure_ascii=true, separators=(',', ':')) }}", r#"["\ud83d\ude00"]"#),
             ("{{ strftime_now('%d %b %Y') }}", "29 Nov 2025"),
             ("  {% for x in b %}\n{% if x == 5 %}{% break %}{% endif %}\n{{ loop.index }}\n{% endfor %}\n", "1\n2\n3\n"),
-            ("{{ '<' }}{{ ' a '.strip() }}", "<a"),
+            ("{{ '<' }}{{ ' a '.strip() }}{{ 'éa'.count('') }}{{ 'aba'.count('a') }}", "<a32"),
         ];
         for (source, expected) in cases {
             assert_eq!(strict(source), Ok(expected.to_string()), "{source}");
