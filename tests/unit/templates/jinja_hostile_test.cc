@@ -20,11 +20,12 @@ std::string repeated(std::string_view piece, std::size_t n) {
   return out;
 }
 
-Rendered render_small(std::string_view source, const std::string& context = "{}") {
+Rendered render_small(std::string_view source, const std::string& context = "{}",
+                      std::optional<std::string_view> untrusted_json = std::nullopt) {
   Limits limits;
   limits.fuel = 300'000;
   limits.memory_bytes = 8 << 20;
-  return render(source, context, UndefinedProfile::hf, 0, limits);
+  return render(source, context, UndefinedProfile::hf, 0, limits, untrusted_json);
 }
 
 TEST(Templates_JinjaHostile, BombsEndInALimit) {
@@ -89,20 +90,11 @@ TEST(Templates_JinjaHostile, BombsOfStrangersTextEndInALimit) {
       "{% set ns = namespace() %}{% set ns.me = [ns] %}{{ 'a'.center(5, ns) }}{{ ns|upper }}",
       "{% macro m() %}{{ x ~ m() }}{% endmacro %}{{ m() }}",
   };
-  const auto compiled_render = [](const char* source) {
-    Limits limits;
-    limits.fuel = 300'000;
-    limits.memory_bytes = 8 << 20;
-    const auto compiled = templates::jinja::Template::compile(source);
-    const auto rendered = std::get<templates::jinja::Template>(compiled).render(
-        {R"({"x": "xyz"})", UndefinedProfile::hf, 0, R"([""])"}, limits);
-    const auto* error = std::get_if<templates::jinja::Error>(&rendered);
-    return error != nullptr ? error->kind : ErrorKind::internal;
-  };
   for (const char* source : bombs) {
     SCOPED_TRACE(source);
-    const ErrorKind kind = compiled_render(source);
-    EXPECT_TRUE(kind == ErrorKind::limit || kind == ErrorKind::type) << static_cast<int>(kind);
+    const Rendered got = render_small(source, R"({"x": "xyz"})", R"([""])");
+    EXPECT_TRUE(got.failed);
+    EXPECT_TRUE(got.kind == ErrorKind::limit || got.kind == ErrorKind::type) << got.text;
   }
 }
 
@@ -211,7 +203,8 @@ TEST(Templates_JinjaHostile, TemplatesThatAreNotUtf8) {
   }
 }
 
-/// Random strings of the language's own pieces: nothing but an answer or an error may come of them.
+/// Random strings of the language's own pieces: nothing but an answer or an error may come of them,
+/// and provenance changes neither.
 TEST(Templates_JinjaHostile, RandomPieces) {
   constexpr std::string_view kPieces[] = {"{{",
                                           "}}",
@@ -298,7 +291,9 @@ TEST(Templates_JinjaHostile, RandomPieces) {
     for (int k = 0; k < n; ++k)
       source += std::string(kPieces[random() % std::size(kPieces)]) + (random() % 2 ? " " : "");
     source += i % 2 == 0 ? " }}" : " %}";
-    render_small(source, R"({"a": [1, {"b": "c"}], "b": "text", "x": {"y": null}})");
+    const std::string context = R"({"a": [1, {"b": "c"}], "b": "text", "x": {"y": null}})";
+    EXPECT_EQ(render_small(source, context).text, render_small(source, context, R"([""])").text)
+        << source;
   }
 }
 
