@@ -45,6 +45,21 @@ constexpr std::array<Character, 256> make_characters() {
 }
 constexpr std::array<Character, 256> kCharacters = make_characters();
 
+/// The byte that each character below U+0800 stands for; -1: none. U+0000 stands for none.
+constexpr std::array<int16_t, 0x800> make_bytes() {
+  std::array<int16_t, 0x800> bytes{};
+  for (int16_t& byte : bytes) byte = -1;
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    const Character& one = kCharacters[byte];
+    const uint32_t lead = static_cast<uint8_t>(one.bytes[0]);
+    const uint32_t c =
+        one.n == 1 ? lead : (lead & 0x1Fu) << 6 | (static_cast<uint8_t>(one.bytes[1]) & 0x3Fu);
+    bytes[c] = static_cast<int16_t>(byte);
+  }
+  return bytes;
+}
+constexpr std::array<int16_t, 0x800> kBytes = make_bytes();
+
 }  // namespace
 
 std::string_view character_of(uint8_t byte) {
@@ -56,23 +71,19 @@ bool append_bytes_of(std::string_view token, std::string& out) {
   out.resize(before + token.size());
   char* bytes = out.data() + before;
   size_t n = 0;
-  for (size_t at = 0; at < token.size();) {
-    const uint8_t lead = static_cast<uint8_t>(token[at]);
+  for (size_t at = 0; at < token.size(); ++at) {
+    const uint32_t lead = static_cast<uint8_t>(token[at]);
     uint32_t c = lead;
     if (lead >= 0x80) {
-      const utf8::Decoded next = utf8::decode(token, at);
-      c = next.code_point;
-      at += next.n_bytes;
-    } else {
-      ++at;
+      const bool is_two =
+          (lead & 0xE0) == 0xC0 && at + 1 < token.size() && utf8::is_continuation(token[at + 1]);
+      c = is_two ? (lead & 0x1Fu) << 6 | (static_cast<uint8_t>(token[++at]) & 0x3Fu) : 0;
     }
-    if (c >= kFirstShifted && c < kFirstShifted + kNShifted) {
-      c = kShifted[c - kFirstShifted];
-    } else if (c >= 0x100 || !stands_for_itself(c)) {
+    if (kBytes[c] < 0) {
       out.resize(before);
       return false;
     }
-    bytes[n++] = static_cast<char>(c);
+    bytes[n++] = static_cast<char>(kBytes[c]);
   }
   out.resize(before + n);
   return true;

@@ -69,7 +69,7 @@ class TokenIndex {
         seed_(seed_from_address(slots_.data())) {}
 
   /// Adds keys[id]; returns the id that has this key already, or -1.
-  int32_t insert(int32_t id) { return insert(id, Probe(keys_[id], seed_)); }
+  int32_t insert(int32_t id) { return insert(id, hash_bytes(keys_[id], seed_)); }
 
   struct Twins {
     int32_t first;  ///< -1: there are none
@@ -77,45 +77,43 @@ class TokenIndex {
   };
   /// Adds the keys of all n_ids ids but empty ones; the first two that are the same end it.
   Twins insert_all(size_t n_ids) {
-    Probe probes[kAtOnce];
+    uint64_t hashes[kAtOnce];
     for (size_t begin = 0; begin < n_ids; begin += kAtOnce) {
       const size_t n = std::min(kAtOnce, n_ids - begin);
       for (size_t i = 0; i < n; ++i) {
-        probes[i] = Probe(keys_[begin + i], seed_);
-        __builtin_prefetch(&slots_[probes[i].hash & mask_], 1);
+        hashes[i] = hash_bytes(keys_[begin + i], seed_);
+        __builtin_prefetch(&slots_[hashes[i] & mask_], 1);
       }
       for (size_t i = 0; i < n; ++i) {
         const int32_t id = static_cast<int32_t>(begin + i);
         if (keys_[id].empty()) continue;
-        if (const int32_t first = insert(id, probes[i]); first >= 0) return {first, id};
+        if (const int32_t first = insert(id, hashes[i]); first >= 0) return {first, id};
       }
     }
     return {-1, -1};
   }
 
   /// The id with this key, or -1.
-  int32_t find(std::string_view key) const { return find(key, Probe(key, seed_)); }
+  int32_t find(std::string_view key) const { return find(key, hash_bytes(key, seed_)); }
 
   /// find for many keys: ids[i] is that of keys[i].
   void find_all(std::span<const std::string_view> keys, int32_t* ids) const {
-    Probe probes[kAtOnce];
+    uint64_t hashes[kAtOnce];
     for (size_t begin = 0; begin < keys.size(); begin += kAtOnce) {
       const size_t n = std::min(kAtOnce, keys.size() - begin);
       for (size_t i = 0; i < n; ++i) {
-        probes[i] = Probe(keys[begin + i], seed_);
-        __builtin_prefetch(&slots_[probes[i].hash & mask_]);
+        hashes[i] = hash_bytes(keys[begin + i], seed_);
+        __builtin_prefetch(&slots_[hashes[i] & mask_]);
       }
       for (size_t i = 0; i < n; ++i) {
-        const Slot& slot = slots_[probes[i].hash & mask_];
-        if (slot.id >= 0 && keys[begin + i].size() > sizeof slot.beginning)
-          __builtin_prefetch(&keys_[slot.id]);
+        const int32_t likely = slots_[hashes[i] & mask_].id;
+        if (likely >= 0) __builtin_prefetch(&keys_[likely]);
       }
       for (size_t i = 0; i < n; ++i) {
-        const Slot& slot = slots_[probes[i].hash & mask_];
-        if (slot.id >= 0 && keys[begin + i].size() > sizeof slot.beginning)
-          __builtin_prefetch(keys_[slot.id].data());
+        const int32_t likely = slots_[hashes[i] & mask_].id;
+        if (likely >= 0) __builtin_prefetch(keys_[likely].data());
       }
-      for (size_t i = 0; i < n; ++i) ids[begin + i] = find(keys[begin + i], probes[i]);
+      for (size_t i = 0; i < n; ++i) ids[begin + i] = find(keys[begin + i], hashes[i]);
     }
   }
 
@@ -124,40 +122,23 @@ class TokenIndex {
   static constexpr size_t kAtOnce = 64;
 
   struct Slot {
-    uint64_t beginning = 0;  // of the key, up to eight bytes
-    uint32_t tag = 0;  // the key's size up to 255, and bits of the hash
+    uint32_t tag = 0;
     int32_t id = -1;
   };
-  struct Probe {
-    Probe() = default;
-    Probe(std::string_view key, uint64_t seed)
-        : hash(hash_bytes(key, seed)),
-          beginning(read_bytes(key.data(), key.size())),
-          tag(static_cast<uint32_t>(hash >> 40) << 8 |
-              static_cast<uint32_t>(std::min<size_t>(key.size(), 255))) {}
-    uint64_t hash;
-    uint64_t beginning;
-    uint32_t tag;
-  };
+  static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-  /// A key of up to eight bytes is all in the slot.
-  bool holds(const Slot& slot, std::string_view key, const Probe& probe) const {
-    return slot.tag == probe.tag && slot.beginning == probe.beginning &&
-           (key.size() <= sizeof slot.beginning || keys_[slot.id] == key);
-  }
-
-  int32_t insert(int32_t id, const Probe& probe) {
-    size_t at = probe.hash & mask_;
+  int32_t insert(int32_t id, uint64_t hash) {
+    size_t at = hash & mask_;
     for (; slots_[at].id >= 0; at = (at + 1) & mask_) {
-      if (holds(slots_[at], keys_[id], probe)) return slots_[at].id;
+      if (slots_[at].tag == tag_of(hash) && keys_[slots_[at].id] == keys_[id]) return slots_[at].id;
     }
-    slots_[at] = {probe.beginning, probe.tag, id};
+    slots_[at] = {tag_of(hash), id};
     return -1;
   }
 
-  int32_t find(std::string_view key, const Probe& probe) const {
-    for (size_t at = probe.hash & mask_; slots_[at].id >= 0; at = (at + 1) & mask_) {
-      if (holds(slots_[at], key, probe)) return slots_[at].id;
+  int32_t find(std::string_view key, uint64_t hash) const {
+    for (size_t at = hash & mask_; slots_[at].id >= 0; at = (at + 1) & mask_) {
+      if (slots_[at].tag == tag_of(hash) && keys_[slots_[at].id] == key) return slots_[at].id;
     }
     return -1;
   }
