@@ -42,6 +42,12 @@ def step_fuzz(arguments) -> None:
     tokenizer_fuzz.generate(GOLDEN, arguments.models)
 
 
+def step_components(arguments) -> None:
+    import tokenizer_components
+
+    tokenizer_components.generate(GOLDEN)
+
+
 def step_text_suite(arguments) -> None:
     import text_suite
 
@@ -120,6 +126,7 @@ STEPS = {
     "fuzz": step_fuzz,
     "templates": step_templates,
     "public_templates": step_public_templates,
+    "components": step_components,
     "text_suite": step_text_suite,
     "dequant": step_dequant,
     "quantise": step_quantise,

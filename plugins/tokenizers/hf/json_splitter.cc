@@ -145,6 +145,7 @@ Result<void> SplitterBuilder::add(const JsonNode& node) {
   if (type == "Metaspace") return add_metaspace(node);
   if (type == "FixedLength") return add_fixed_length(node);
   if (type == "Whitespace") return add_step(word_step());
+  if (type == "UnicodeScripts") return add_step(script_step());
   if (type == "WhitespaceSplit")
     return add_step(character_step(is_white_space, Behaviour::kRemoved));
   if (type == "BertPreTokenizer") {

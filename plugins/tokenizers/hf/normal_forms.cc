@@ -94,35 +94,95 @@ bool changes_alone(NormalForm form, char32_t c) {
   return !parts.is_itself(c);
 }
 
+/// A code point and the bytes of its unit that it comes from.
+struct Point {
+  utf8proc_int32_t c;
+  size_t begin;
+  size_t end;
+};
+
+std::vector<Point> decomposed(NormalForm form, std::string_view unit) {
+  std::vector<Point> points;
+  for (size_t at = 0; at < unit.size();) {
+    const utf8::Decoded next = utf8::decode(unit, at);
+    const Decomposition parts(form, next.code_point);
+    for (size_t i = 0; i < parts.n; ++i) points.push_back({parts.points[i], at, at + next.n_bytes});
+    at += next.n_bytes;
+  }
+  return points;
+}
+
 /// Marks in the order of their classes. utf8proc_decompose would do this too, in quadratic time.
-void sort_marks(std::vector<utf8proc_int32_t>& points) {
-  const auto is_base = [](utf8proc_int32_t c) { return combining_class(c) == 0; };
+void sort_marks(std::vector<Point>& points) {
+  const auto is_base = [](const Point& point) { return combining_class(point.c) == 0; };
   for (auto first = points.begin(); first != points.end();) {
     if (is_base(*first)) {
       ++first;
       continue;
     }
     const auto last = std::find_if(first, points.end(), is_base);
-    std::stable_sort(first, last, [](utf8proc_int32_t a, utf8proc_int32_t b) {
-      return combining_class(a) < combining_class(b);
+    std::stable_sort(first, last, [](const Point& a, const Point& b) {
+      return combining_class(a.c) < combining_class(b.c);
     });
     first = last;
   }
 }
 
-std::string normalised(NormalForm form, std::string_view unit) {
-  std::vector<utf8proc_int32_t> points;
-  for (size_t at = 0; at < unit.size();) {
+/// What two code points compose to, or -1.
+utf8proc_int32_t composition(utf8proc_int32_t starter, utf8proc_int32_t c) {
+  if (is_later_in_normal_forms(static_cast<char32_t>(c))) return -1;
+  utf8proc_int32_t pair[2] = {starter, c};
+  return compose(pair, 2) == 1 ? pair[0] : -1;
+}
+
+/// Source  The Unicode Standard, section 3.11, D117: with the last starter, unless something
+/// between
+///         has as high a class.
+void compose_marks(std::vector<Point>& points) {
+  size_t n = 0;
+  size_t starter = points.size();
+  for (const Point point : points) {
+    const utf8proc_propval_t order = combining_class(point.c);
+    const bool is_next = starter + 1 == n;
+    if (starter < n && (is_next || (combining_class(points[n - 1].c) != 0 &&
+                                    combining_class(points[n - 1].c) < order))) {
+      const utf8proc_int32_t both = composition(points[starter].c, point.c);
+      if (both >= 0) {
+        points[starter] = {both, points[starter].begin, point.end};
+        continue;
+      }
+    }
+    if (order == 0) starter = n;
+    points[n++] = point;
+  }
+  points.resize(n);
+}
+
+/// Sources that are in order again: what changed places shares them.
+void order_sources(std::vector<Point>& points) {
+  for (size_t i = 1; i < points.size(); ++i)
+    points[i].end = std::max(points[i].end, points[i - 1].end);
+  for (size_t i = points.size(); i-- > 1;)
+    points[i - 1].begin = std::min(points[i - 1].begin, points[i].begin);
+}
+
+std::vector<Point> normalised(NormalForm form, std::string_view unit) {
+  std::vector<Point> points = decomposed(form, unit);
+  sort_marks(points);
+  if (is_composed(form)) compose_marks(points);
+  order_sources(points);
+  return points;
+}
+
+bool is_same(std::string_view unit, const std::vector<Point>& points) {
+  size_t at = 0;
+  for (const Point& point : points) {
+    if (at == unit.size()) return false;
     const utf8::Decoded next = utf8::decode(unit, at);
-    const Decomposition parts(form, next.code_point);
-    points.insert(points.end(), parts.points.begin(), parts.points.begin() + parts.n);
+    if (static_cast<utf8proc_int32_t>(next.code_point) != point.c) return false;
     at += next.n_bytes;
   }
-  sort_marks(points);
-  const size_t n = is_composed(form) ? compose(points.data(), points.size()) : points.size();
-  std::string out;
-  for (size_t i = 0; i < n; ++i) utf8::append(out, static_cast<char32_t>(points[i]));
-  return out;
+  return at == unit.size();
 }
 
 }  // namespace
@@ -138,6 +198,7 @@ tokenizer::MappedView to_normal_form(NormalForm form, const tokenizer::MappedVie
   };
   size_t n_kept = 0;  // text[0, n_kept) is in storage
   bool changed = false;
+  std::string character;
   for (size_t begin = 0; begin < text.size();) {
     // What stands before a character that may change can be its base.
     const size_t found = static_cast<size_t>(
@@ -159,11 +220,15 @@ tokenizer::MappedView to_normal_form(NormalForm form, const tokenizer::MappedVie
     }
     if (!is_single || changes_alone(form, base.code_point)) {
       const std::string_view unit = text.substr(begin, end - begin);
-      if (const std::string better = normalised(form, unit); better != unit) {
+      if (const std::vector<Point> points = normalised(form, unit); !is_same(unit, points)) {
         if (!changed) storage.clear();
         changed = true;
         storage.append(view.part(n_kept, begin));
-        storage.append(better, view.source(begin, end));
+        for (const Point& point : points) {
+          character.clear();
+          utf8::append(character, static_cast<char32_t>(point.c));
+          storage.append(character, view.source(begin + point.begin, begin + point.end));
+        }
         n_kept = end;
       }
     }

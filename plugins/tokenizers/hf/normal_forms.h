@@ -10,8 +10,8 @@ namespace plumbline::tokenizers::hf {
 
 enum class NormalForm : uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 
-/// A well-formed text in a normal form: the view itself if it is that already. Each byte of a unit
-/// that changed has the whole unit's source. Linear time but for sorting the marks of one base.
+/// A well-formed text in a normal form: the view itself if it is that already. Each character has
+/// the source of those it is made of. Linear time but for sorting the marks of one base.
 tokenizer::MappedView to_normal_form(NormalForm form, const tokenizer::MappedView& view,
                                      tokenizer::MappedText& storage);
 

@@ -151,6 +151,32 @@ class WordStep : public SplitStep {
   static int kind_of(char32_t c) { return is_word(c) ? kWord : is_white_space(c) ? kSpace : kSign; }
 };
 
+/// Source  tokenizers, pre_tokenizers/unicode_scripts/pre_tokenizer.rs.
+class ScriptStep : public SplitStep {
+ public:
+  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+    for (const MappedView& word : in) {
+      const std::string_view text = word.text();
+      size_t begin = text.size();
+      int last = kAny;
+      for (size_t at = 0; at < text.size();) {
+        const utf8::Decoded next = utf8::decode(text, at);
+        if (const int script = script_of(next.code_point); script != kAny && script != last) {
+          if (last != kAny) put(word, begin, at, out);
+          begin = at;
+          last = script;
+        }
+        at += next.n_bytes;
+      }
+      put(word, begin, text.size(), out);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int kAny = -1;
+};
+
 class FixedLengthStep : public SplitStep {
  public:
   explicit FixedLengthStep(size_t n_characters) : n_characters_(n_characters) {}
@@ -279,6 +305,10 @@ SplitStepPtr delimiter_step(char32_t delimiter) {
 
 SplitStepPtr word_step() {
   return std::make_unique<WordStep>();
+}
+
+SplitStepPtr script_step() {
+  return std::make_unique<ScriptStep>();
 }
 
 SplitStepPtr fixed_length_step(size_t n_characters) {

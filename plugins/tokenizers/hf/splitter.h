@@ -47,6 +47,8 @@ SplitStepPtr character_step(CharacterTest test, Behaviour behaviour);
 SplitStepPtr delimiter_step(char32_t delimiter);
 /// \w+|[^\w\s]+
 SplitStepPtr word_step();
+/// Where the script changes. What stands before the first character that has one is no word.
+SplitStepPtr script_step();
 SplitStepPtr fixed_length_step(size_t n_characters);
 SplitStepPtr metaspace_step(char32_t replacement, PrependScheme scheme, bool splits);
 /// A space before every word that has none.

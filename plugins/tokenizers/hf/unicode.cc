@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "plumb/sdk/utf8.h"
+#include "script_tables.h"
 #include "unicode_tables.h"
 
 namespace plumbline::tokenizers::hf {
@@ -92,6 +93,13 @@ bool is_mark(char32_t c) {
 
 bool is_later_in_normal_forms(char32_t c) {
   return c >= std::begin(kLaterInNormalForms)->first && is_in(kLaterInNormalForms, c);
+}
+
+int script_of(char32_t c) {
+  const ScriptRange* found =
+      std::lower_bound(std::begin(kScriptRanges), std::end(kScriptRanges), c,
+                       [](const ScriptRange& range, char32_t point) { return range.last < point; });
+  return found != std::end(kScriptRanges) && found->first <= c ? found->script : -1;
 }
 
 void append_lower(char32_t c, std::string& out) {

@@ -23,6 +23,8 @@ bool is_nonspacing_mark(char32_t c);
 bool is_mark(char32_t c);
 /// True if Unicode 9's normal forms know nothing of this character, and later ones do.
 bool is_later_in_normal_forms(char32_t c);
+/// A number for the character's script, as UnicodeScripts cuts; -1 if it goes with any.
+int script_of(char32_t c);
 /// The whole lower-case form: two characters for U+0130.
 void append_lower(char32_t c, std::string& out);
 

@@ -87,9 +87,10 @@ typedef struct plumb_tokenizer {
   /* PLUMB_TOKEN_* of an id; 0 for plain text; UNUSED outside the vocabulary. [any-thread] */
   uint32_t(PLUMB_CALL* attributes)(void* self, int32_t id);
 
-  /* MORE_SPACE with result->n set if capacity is too small (nothing else is then promised). A text of n bytes
-   * needs at most 3 n + 8 ids: an ill-formed byte reads as U+FFFD, which can be three byte tokens. Linear time.
-   * [any-thread] */
+  /* MORE_SPACE with result->n set if capacity is too small (nothing else is then promised). For a text of n bytes
+   * 3 n + 8 ids are enough (an ill-formed byte reads as U+FFFD, which can be three byte tokens) unless the file's
+   * own rules make a text longer. CORRUPT if the vocabulary has no token for a text, nor an unknown token; UNSUPPORTED
+   * if its regular expressions take too long on it. Linear time. [any-thread] */
   plumb_status(PLUMB_CALL* encode)(void* self, const plumb_encode_request* request, plumb_encode_result* result,
                                    plumb_error* error);
 
