@@ -55,12 +55,9 @@ CharactersModel::CharactersModel(std::vector<std::string_view> tokens, Character
     : tokens_(std::move(tokens)), options_(std::move(options)), index_(tokens_) {}
 
 Result<void> CharactersModel::index_tokens() {
-  for (int32_t id = 0; id < static_cast<int32_t>(tokens_.size()); ++id) {
-    if (tokens_[static_cast<size_t>(id)].empty()) continue;
-    if (const int32_t first = index_.insert(id); first >= 0) {
-      return Error{PLUMB_CORRUPT, "tokens " + std::to_string(first) + " and " + std::to_string(id) +
-                                      " are the same"};
-    }
+  if (const auto twins = index_.insert_all(tokens_.size()); twins.first >= 0) {
+    return Error{PLUMB_CORRUPT, "tokens " + std::to_string(twins.first) + " and " +
+                                    std::to_string(twins.second) + " are the same"};
   }
   for (uint32_t byte = 0; byte < byte_ids_.size(); ++byte)
     byte_ids_[byte] = index_.find(fallback_token(static_cast<uint8_t>(byte)));
@@ -71,23 +68,33 @@ Result<void> CharactersModel::index_tokens() {
 Result<void> CharactersModel::read_merges(std::span<const Bpe::MergeTexts> merges) {
   pairs_ = PairIndex(merges.size());
   joined_.resize(merges.size());
+  constexpr size_t kAtOnce = 64;  // merges whose ways to memory overlap
+  std::array<std::string_view, 3 * kAtOnce> keys;
+  std::array<int32_t, 3 * kAtOnce> ids;
+  std::array<std::string, kAtOnce> joined;
   const size_t n_prefix = options_.continuing_prefix.size();
-  std::string text;
-  for (size_t rank = merges.size(); rank-- > 0;) {
-    const auto& [left, right] = merges[rank];
-    const int32_t left_id = index_.find(left);
-    const int32_t right_id = index_.find(right);
-    int32_t id = -1;
-    if (right.size() >= n_prefix) {
-      text.assign(left).append(right.substr(n_prefix));
-      id = index_.find(text);
+  for (size_t end = merges.size(); end > 0;) {
+    const size_t n = std::min(kAtOnce, end);
+    for (size_t i = 0; i < n; ++i) {
+      const auto& [left, right] = merges[end - 1 - i];
+      joined[i].assign(left).append(right.substr(std::min(n_prefix, right.size())));
+      keys[3 * i] = left;
+      keys[3 * i + 1] = right;
+      keys[3 * i + 2] = joined[i];
     }
-    if (left_id < 0 || right_id < 0 || id < 0) {
-      return Error{PLUMB_CORRUPT, "merge " + std::to_string(rank) +
-                                      " names or makes a token that the vocabulary does not have"};
+    index_.find_all({keys.data(), 3 * n}, ids.data());
+    for (size_t i = 0; i < n; ++i) pairs_.prefetch(ids[3 * i], ids[3 * i + 1]);
+    for (size_t i = 0; i < n; ++i) {
+      const size_t rank = end - 1 - i;
+      if (ids[3 * i] < 0 || ids[3 * i + 1] < 0 || ids[3 * i + 2] < 0) {
+        return Error{PLUMB_CORRUPT,
+                     "merge " + std::to_string(rank) +
+                         " names or makes a token that the vocabulary does not have"};
+      }
+      joined_[rank] = ids[3 * i + 2];
+      pairs_.insert(ids[3 * i], ids[3 * i + 1], static_cast<uint32_t>(rank));
     }
-    joined_[rank] = id;
-    pairs_.insert(left_id, right_id, static_cast<uint32_t>(rank));
+    end -= n;
   }
   return {};
 }
