@@ -18,6 +18,12 @@ void append_text(Runtime& rt, Text& out, const Value& value);
 /// repr(float): the shortest digits that read back as the same double, in Python's notation.
 std::string float_text(double d);
 
+/// False when the text under construction has used up the render's fuel or the nesting bound.
+bool may_go_on(Runtime& rt, const Text& out, int depth);
+
+/// The last n_digits of a code point in hexadecimal.
+void append_hex(std::string& out, char32_t point, int n_digits);
+
 struct JsonStyle {
   bool ascii_only = false;
   bool sort_keys = false;
