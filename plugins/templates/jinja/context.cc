@@ -127,15 +127,20 @@ class JsonReader {
       made = rt_.list(inside);
     }
     values_.resize(done.first_value);
-    values_.push_back(made);
+    return push(made);
+  }
+
+  bool push(const Value& value) {
+    if (values_.size() == values_.capacity() && !rt_.fits(2 * values_.size() * sizeof(Value)))
+      return false;
+    values_.push_back(value);
     return !rt_.failed();
   }
 
   bool literal(std::string_view word, const Value& value) {
     if (!json_.substr(at_).starts_with(word)) return unexpected("a value");
     at_ += word.size();
-    values_.push_back(value);
-    return true;
+    return push(value);
   }
 
   // Numbers ---------------------------------------------------------------------------------------
@@ -169,8 +174,7 @@ class JsonReader {
       if (!digits()) return false;
     }
     const std::string_view text = json_.substr(from, at_ - from);
-    values_.push_back(is_whole ? whole(text) : floating(text));
-    return true;
+    return push(is_whole ? whole(text) : floating(text));
   }
 
   static Value whole(std::string_view text) {
@@ -232,9 +236,9 @@ class JsonReader {
     bool is_ascii = true;
     if (!plain_part(is_ascii)) return false;
     if (peek() == '"') {
-      values_.push_back(Value::string(json_.substr(from, at_ - from), is_ascii));
+      const Value view = Value::string(json_.substr(from, at_ - from), is_ascii);
       ++at_;
-      return true;
+      return push(view);
     }
     scratch_.assign(json_.substr(from, at_ - from));
     while (peek() == '\\') {
@@ -244,8 +248,7 @@ class JsonReader {
       scratch_ += json_.substr(part_at, at_ - part_at);
     }
     ++at_;
-    values_.push_back(rt_.template_string(scratch_));
-    return !rt_.failed();
+    return push(rt_.template_string(scratch_));
   }
 
   bool escape() {

@@ -30,7 +30,7 @@ void Marks::add(std::string_view text) {
 // Text ------------------------------------------------------------------------------------------
 
 bool Text::add(std::string_view s) {
-  if (!rt_.spend_bytes(s.size()) || !rt_.fits(bytes_.size() + s.size())) return false;
+  if (!rt_.spend_bytes(s.size()) || !rt_.charge(s.size())) return false;
   if (const Marks* marks = rt_.marks()) {
     const std::size_t at = bytes_.size();
     marks->each(s, [&](std::size_t from, std::size_t n) { mark(at + from, at + from + n); });

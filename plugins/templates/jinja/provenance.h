@@ -54,8 +54,8 @@ class Marks {
       ends_;  // by begin; disjoint, and never side by side
 };
 
-/// A text under construction: pays for its bytes, stays within the render's limits, and knows which
-/// are a stranger's.
+/// A text under construction: pays for its bytes with fuel and memory, and knows which are a
+/// stranger's.
 class Text {
  public:
   explicit Text(Runtime& rt, std::size_t n_bytes_expected = 0) : rt_(rt) {

@@ -68,6 +68,9 @@ TEST(Templates_JinjaHostile, BombsEndInALimit) {
       "{{ 'x'.center(10**15) }}",
       "{{ [[1]]|tojson(indent=10**15) }}",
       "{{ [1, 2]|batch(10**15, 'x')|list }}",
+      "{% set s = 'a' * 10**6 %}{% set a %}{{ s }}{% set b %}{{ s }}{% set c %}{{ s }}{% set d %}"
+      "{{ s }}{% for i in range(9) %}{{ s }}{% endfor %}{% endset %}{% endset %}{% endset %}"
+      "{% endset %}",
       "{{ [1, 2]|slice(10**15)|list }}",
   };
   for (const char* source : bombs) {
@@ -193,6 +196,13 @@ TEST(Templates_JinjaHostile, ContextsThatNestOrCollide) {
   std::string many = "{\"d\": {\"0\": 0";
   for (int i = 1; i < 50'000; ++i) many += ", \"" + std::to_string(i) + "\": " + std::to_string(i);
   EXPECT_EQ(render("{{ d['49999'] }} {{ d|length }}", many + "}}").text, "49999 50000");
+}
+
+TEST(Templates_JinjaHostile, ContextsThatAreMuchLargerThanTheirText) {
+  const std::string many = "{\"a\": [" + repeated("1,", 4'000'000) + "1]}";
+  const Rendered got = render_small("x", many);  // 8 MB of text, 64 MB of values
+  EXPECT_TRUE(got.failed);
+  EXPECT_EQ(got.kind, ErrorKind::limit) << got.text;
 }
 
 TEST(Templates_JinjaHostile, TemplatesThatAreNotUtf8) {
