@@ -62,6 +62,19 @@ std::vector<int32_t> id_list(const TokenizerPair& pair, const std::vector<int32_
   return ids;
 }
 
+/// Sorted, disjoint ranges of the text, which may cut characters and literals.
+std::vector<plumb_span> ranges_of(const std::string& text, Random& random) {
+  std::vector<uint64_t> cuts;
+  for (size_t n = 2 * random.between(1, 3); n > 0; --n)
+    cuts.push_back(random.below(text.size() + 1));
+  std::ranges::sort(cuts);
+  std::vector<plumb_span> ranges;
+  for (size_t i = 0; i < cuts.size(); i += 2) {
+    if (cuts[i] < cuts[i + 1]) ranges.push_back({cuts[i], cuts[i + 1]});
+  }
+  return ranges;
+}
+
 }  // namespace
 
 Findings run(const TokenizerPair& pair, const Campaign& campaign) {
@@ -88,6 +101,7 @@ Findings run(const TokenizerPair& pair, const Campaign& campaign) {
       if (const auto found = compare(text)) keep(minimised(text, (*found)["what"], compare));
     }
     Random random(campaign.seed ^ 0x1D5, index);
+    if (const auto found = pair.compare_barred(text, ranges_of(text, random))) keep(*found);
     const auto of_text = pair.theirs().encode(text.substr(0, 200), PLUMB_SPECIAL_PARSE).ids;
     const std::vector<int32_t> ids = id_list(pair, of_text, bytes, random);
     const auto differs = [&](const std::vector<int32_t>& list) {

@@ -23,7 +23,8 @@ struct Findings {
   std::vector<nlohmann::json> differences;  // minimised, with the index of the text
 };
 
-/// Each text with special tokens parsed and off, and an id list decoded for each. Stops at
+/// Each text with special tokens parsed, off, and barred from random ranges, and an id list decoded
+/// for each. Stops at
 /// n_differences_max.
 Findings run(const TokenizerPair& pair, const Campaign& campaign);
 

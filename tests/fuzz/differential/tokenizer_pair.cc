@@ -69,11 +69,25 @@ Loaded::~Loaded() {
 }
 
 Loaded::Encoded Loaded::encode(std::string_view text, uint32_t special) const {
+  auto request = make_abi<plumb_encode_request>();
+  request.special = special;
+  return encode(text, request);
+}
+
+Loaded::Encoded Loaded::encode_barred(std::string_view text, std::span<const plumb_span> untrusted,
+                                      std::span<const uint64_t> barred) const {
+  auto request = make_abi<plumb_encode_request>();
+  request.special = PLUMB_SPECIAL_PARSE;
+  request.untrusted = untrusted.data();
+  request.n_untrusted = untrusted.size();
+  request.barred_bits = barred.data();
+  return encode(text, request);
+}
+
+Loaded::Encoded Loaded::encode(std::string_view text, plumb_encode_request request) const {
   Encoded out;
   out.ids.resize(3 * text.size() + 8);
   out.spans.resize(out.ids.size());
-  auto request = make_abi<plumb_encode_request>();
-  request.special = special;
   request.text = to_abi(text);
   auto result = make_abi<plumb_encode_result>();
   result.ids = out.ids.data();
@@ -121,7 +135,16 @@ TokenizerPair::TokenizerPair(std::string_view tokenizer_json, std::string_view c
     : ours_(plugin_of("plumb.tokenizers.hf"), filled(metadata_, tokenizer_json, config).metadata()),
       theirs_(plugin_of("plumb.tokenizers.hf_rust"), metadata_.metadata()),
       library_(table_of<plumb_hf_rust_whole_decode>(plugin_of("plumb.tokenizers.hf_rust"),
-                                                    PLUMB_EXT_HF_RUST_WHOLE_DECODE)) {}
+                                                    PLUMB_EXT_HF_RUST_WHOLE_DECODE)) {
+  const uint32_t n_vocab = ours_.info().n_vocab;
+  control_bits_.resize((n_vocab + 63) / 64);
+  for (uint32_t id = 0; id < n_vocab; ++id) {
+    // Whatever has no token becomes the unknown one, strangers' text too.
+    if (static_cast<int32_t>(id) == ours_.info().unknown_id) continue;
+    if (ours_.attributes(static_cast<int32_t>(id)) & PLUMB_TOKEN_CONTROL)
+      control_bits_[id / 64] |= uint64_t{1} << id % 64;
+  }
+}
 
 std::optional<json> TokenizerPair::compare_text(std::string_view text, uint32_t special) const {
   const auto ours = ours_.encode(text, special);
@@ -141,6 +164,41 @@ std::optional<json> TokenizerPair::compare_text(std::string_view text, uint32_t 
   found["ours"] = ours_wrong;
   found["theirs"] = theirs_wrong;
   return found;
+}
+
+std::optional<json> TokenizerPair::compare_barred(std::string_view text,
+                                                  std::span<const plumb_span> untrusted) const {
+  // White space that a literal takes with it is none of it.
+  const auto literal_span = [&](int32_t id, plumb_span span) -> plumb_span {
+    const std::string literal = ours_.piece(id, true);
+    const size_t at = text.substr(span.begin, span.end - span.begin).find(literal);
+    if (at == std::string_view::npos) return span;
+    return {span.begin + at, span.begin + at + literal.size()};
+  };
+  // The first control token over a range, or nothing.
+  const auto forged = [&](const Loaded::Encoded& encoded) -> std::optional<int32_t> {
+    for (size_t i = 0; i < encoded.ids.size(); ++i) {
+      const auto id = static_cast<uint32_t>(encoded.ids[i]);
+      if ((control_bits_[id / 64] >> id % 64 & 1) == 0) continue;
+      const plumb_span span = literal_span(encoded.ids[i], encoded.spans[i]);
+      const auto overlaps = [&](plumb_span one) {
+        return one.begin < span.end && span.begin < one.end;
+      };
+      if (std::ranges::any_of(untrusted, overlaps)) return encoded.ids[i];
+    }
+    return {};
+  };
+  const auto ours = ours_.encode_barred(text, untrusted, control_bits_);
+  const auto free = theirs_.encode(text, PLUMB_SPECIAL_PARSE);
+  json found = {{"what", "barred"}, {"ours", ours.ids}, {"theirs", free.ids}};
+  for (const plumb_span one : untrusted) found["untrusted"].push_back({one.begin, one.end});
+  put_text(found, text);
+  if (const auto id = forged(ours)) {
+    found["forged"] = *id;
+    return found;
+  }
+  if (!forged(free) && ours.ids != free.ids) return found;
+  return {};
 }
 
 std::optional<json> TokenizerPair::compare_ids(std::span<const int32_t> ids) const {

@@ -28,6 +28,9 @@ class Loaded {
     std::vector<plumb_span> spans;
   };
   Encoded encode(std::string_view text, uint32_t special) const;
+  /// Special tokens parsed, with ids barred from ranges that strangers wrote.
+  Encoded encode_barred(std::string_view text, std::span<const plumb_span> untrusted,
+                        std::span<const uint64_t> barred) const;
   std::string piece(int32_t id, bool is_first) const;
   /// The pieces joined, and what is no UTF-8 replaced as the info's `ill_formed` says.
   std::string decode(std::span<const int32_t> ids) const;
@@ -36,6 +39,8 @@ class Loaded {
   void* self() const { return self_; }
 
  private:
+  Encoded encode(std::string_view text, plumb_encode_request request) const;
+
   std::string id_;
   const plumb_tokenizer& table_;
   void* self_ = nullptr;
@@ -50,6 +55,10 @@ class TokenizerPair {
   /// What differs when this text is encoded, or nothing. Spans are checked to lie in the text, in
   /// order of their ends.
   std::optional<nlohmann::json> compare_text(std::string_view text, uint32_t special) const;
+  /// What is wrong when the control tokens are barred from these ranges: a control token over one,
+  /// or other ids than the library's where those have none there.
+  std::optional<nlohmann::json> compare_barred(std::string_view text,
+                                               std::span<const plumb_span> untrusted) const;
   /// What differs when this list is decoded: our pieces and theirs, each against their library.
   std::optional<nlohmann::json> compare_ids(std::span<const int32_t> ids) const;
   /// Counts of tokens and roles that differ.
@@ -63,6 +72,7 @@ class TokenizerPair {
 
   test::MadeMetadata metadata_;
   Loaded ours_, theirs_;
+  std::vector<uint64_t> control_bits_;
   const plumb_hf_rust_whole_decode& library_;
 };
 
