@@ -10,6 +10,7 @@
 #include "plugins/tokenizers/hf/tokenizer.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/made_metadata.h"
+#include "tests/support/reference_decode.h"
 #include "tests/support/tokenizer_instance.h"
 
 namespace plumbline::tokenizers::hf {
@@ -49,35 +50,6 @@ std::string text_of(const json& line) {
   return line.contains("text") ? line["text"].get<std::string>() : bytes_of_hex(line["bytes_hex"]);
 }
 
-/// Decodes as a pipeline does: runs of byte tokens as a whole, the rest by maximal subparts.
-std::string decoded(const TokenizerInstance& tokenizer, const std::vector<int32_t>& ids,
-                    bool skips_special) {
-  std::string out, run, text;
-  bool is_first = true;
-  const auto end_run = [&] {
-    if (!utf8::is_well_formed(run)) {
-      for (size_t i = 0; i < run.size(); ++i) utf8::append(text, utf8::kReplacement);
-    } else {
-      text += run;
-    }
-    run.clear();
-  };
-  for (const int32_t id : ids) {
-    if (skips_special && (tokenizer.attributes(id) & PLUMB_TOKEN_CONTROL) != 0) continue;
-    const std::string piece = tokenizer.piece(id, is_first);
-    is_first = false;
-    if (tokenizer.info().ill_formed == PLUMB_ILL_FORMED_BYTE_RUN &&
-        (tokenizer.attributes(id) & PLUMB_TOKEN_BYTE) != 0) {
-      run += piece;
-      continue;
-    }
-    end_run();
-    text += piece;
-  }
-  end_run();
-  return tokenizer.info().ill_formed == PLUMB_ILL_FORMED_BYTE_RUN ? text : utf8::to_lossy(text);
-}
-
 /// The ids alone: spans overlap where white space that one added token took holds the next.
 std::vector<int32_t> ids_of(const TokenizerInstance& tokenizer, const std::string& text,
                             uint32_t special) {
@@ -100,7 +72,8 @@ void expect_line(const TokenizerInstance& tokenizer, const json& line) {
     return;
   }
   if (!line.contains("text") && !line.contains("bytes_hex")) {
-    EXPECT_EQ(decoded(tokenizer, line["ids"], line["skips_special"]), line["reads"]) << line;
+    EXPECT_EQ(test::reference_decode(tokenizer, line["ids"], line["skips_special"]), line["reads"])
+        << line;
     return;
   }
   const bool is_off = line.value("special", "parse") == "off";
