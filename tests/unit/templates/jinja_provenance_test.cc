@@ -317,5 +317,47 @@ TEST(Templates_JinjaProvenance, InRealTemplatesNoLetterOfAStrangerGoesUnmarked) 
   }
 }
 
+/// What the template itself wrote, with a mark where strangers' text stood.
+std::string skeleton(const Rendering& rendering) {
+  std::string out;
+  std::size_t at = 0;
+  for (const auto& span : rendering.untrusted) {
+    out += rendering.text.substr(at, span.begin - at) + "⟦⟧";
+    at = span.end;
+  }
+  return out + rendering.text.substr(at);
+}
+
+/// Whatever a user writes, what stands around it is the same.
+TEST(Templates_JinjaProvenance, AttacksChangeNothingAroundThem) {
+  const auto attacks = read_lines(golden_path("attacks/attacks.jsonl"));
+  ASSERT_GE(attacks.size(), 500U);
+  int n_templates = 0;
+  const auto context = [](const std::string& text) {
+    return Json{{"messages", {{{"role", "user"}, {"content", text}}}},
+                {"tools", nullptr},
+                {"documents", nullptr},
+                {"bos_token", "<bos>"},
+                {"eos_token", "<eos>"},
+                {"add_generation_prompt", true}};
+  };
+  for (const auto& file : std::filesystem::directory_iterator(golden_path("templates/public"))) {
+    if (file.path().extension() != ".jinja") continue;
+    SCOPED_TRACE(file.path());
+    const auto bytes = read_file(file.path());
+    const std::string source(bytes.begin(), bytes.end());
+    constexpr const char* kPointer = R"(["/messages/0/content"])";
+    const std::string around = skeleton(render_marked(source, context("λ").dump(), kPointer));
+    n_templates += around.find("⟦⟧") != std::string::npos;
+    for (const Json& attack : attacks) {
+      std::string text;
+      for (const Json& part : attack["parts"]) text += part.get<std::string>();
+      const Rendering got = render_marked(source, context(text).dump(), kPointer);
+      EXPECT_EQ(skeleton(got), around) << attack["name"] << ": " << drawn(got);
+    }
+  }
+  EXPECT_GE(n_templates, 55);  // the others want tools
+}
+
 }  // namespace
 }  // namespace plumbline::test
