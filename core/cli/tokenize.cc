@@ -19,6 +19,7 @@ struct TokenizeOptions {
   std::string text;
   std::string special = "parse";
   bool jsonl = false;
+  std::string threads = "auto";
   bool decode = false;
   bool add_special = false;
 };
@@ -45,13 +46,50 @@ OrderedJson parse_line(size_t number, std::string_view line, const char* key) {
   return json;
 }
 
-std::string encode_line(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer,
-                        std::string_view text) {
-  const uint32_t special = options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
-  pipeline::Encoding encoding = value_or_stop(tokenizer.encode(text, special), kPlugin);
+uint32_t special_of(const TokenizeOptions& options) {
+  return options.special == "parse" ? PLUMB_SPECIAL_PARSE : PLUMB_SPECIAL_OFF;
+}
+
+std::string encoded_line(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer,
+                         pipeline::Encoding& encoding) {
   if (options.add_special) pipeline::add_special(tokenizer.info(), encoding);
   return OrderedJson{{"ids", encoding.ids}, {"spans", shown(encoding.spans)}}.dump() + "\n";
 }
+
+/// Encodes and prints some lines at once, and forgets them.
+class LineBatch {
+ public:
+  LineBatch(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer, ThreadPool& pool)
+      : options_(options), tokenizer_(tokenizer), pool_(pool) {}
+
+  void add(std::string text) {
+    n_bytes_ += text.size();
+    texts_.push_back(std::move(text));
+    if (texts_.size() >= kMostLines || n_bytes_ >= kMostBytes) flush();
+  }
+  void flush() {
+    const std::vector<std::string_view> views(texts_.begin(), texts_.end());
+    std::vector<pipeline::Encoding> encodings =
+        value_or_stop(tokenizer_.encode_batch(views, special_of(options_), pool_), kPlugin);
+    std::vector<std::string> lines(texts_.size());
+    pool_.run(static_cast<uint32_t>(lines.size()), [&](uint32_t, uint32_t at) {
+      lines[at] = encoded_line(options_, tokenizer_, encodings[at]);
+    });
+    for (const std::string& line : lines) print(line);
+    texts_.clear();
+    n_bytes_ = 0;
+  }
+
+ private:
+  static constexpr size_t kMostLines = 4096;
+  static constexpr size_t kMostBytes = 4 << 20;
+
+  const TokenizeOptions& options_;
+  const pipeline::Tokenizer& tokenizer_;
+  ThreadPool& pool_;
+  std::vector<std::string> texts_;
+  size_t n_bytes_ = 0;
+};
 
 std::string decode_line(const pipeline::Tokenizer& tokenizer, pipeline::IllFormed profile,
                         size_t number, const OrderedJson& json) {
@@ -86,6 +124,8 @@ int tokenize(TokenizeOptions& options) {
     for (const char* key : {"model.source.path=", "tokenizer.path="})
       options.pipeline.overrides.push_back(key + options.from);
   }
+  if (options.threads != "auto")
+    options.pipeline.overrides.push_back("kernels.threads=" + options.threads);
   Session session(options.pipeline);
   const pipeline::Tokenizer& tokenizer = *part_or_stop(session.pipeline().tokenizer());
   if (options.decode) {
@@ -95,17 +135,21 @@ int tokenize(TokenizeOptions& options) {
       print(decode_line(tokenizer, profile, number, parse_line(number, line, "ids")));
     });
   } else if (options.jsonl) {
+    LineBatch batch(options, tokenizer, session.pipeline().threads());
     for_each_line([&](size_t number, std::string_view line) {
       const OrderedJson json = parse_line(number, line, "text");
       if (!json["text"].is_string()) {
         stop(kUsage, {PLUMB_INVALID_ARGUMENT,
                       "stdin line " + std::to_string(number) + ": text: expected a string"});
       }
-      print(encode_line(options, tokenizer, json["text"].get_ref<const std::string&>()));
+      batch.add(json["text"].get<std::string>());
     });
+    batch.flush();
   } else {
     if (options.text.empty()) options.text = read_all("-");
-    print(encode_line(options, tokenizer, options.text));
+    pipeline::Encoding encoding =
+        value_or_stop(tokenizer.encode(options.text, special_of(options)), kPlugin);
+    print(encoded_line(options, tokenizer, encoding));
   }
   return kDone;
 }
@@ -124,6 +168,9 @@ void add_tokenize(CLI::App& app, int& exit) {
   verb->add_option("-p,--prompt", options->text, "The text; without it: stdin");
   verb->add_flag("--jsonl", options->jsonl,
                  "Lines {\"text\": ...} on stdin, lines {\"ids\", \"spans\"} on stdout");
+  verb->add_option("--threads", options->threads,
+                   "Threads that --jsonl encodes with; auto: as the config says")
+      ->capture_default_str();
   verb->add_flag("--decode", options->decode,
                  "Lines {\"ids\": [...]} on stdin, lines {\"text\"} on stdout");
   verb->add_option("--special", options->special,
@@ -135,7 +182,7 @@ void add_tokenize(CLI::App& app, int& exit) {
   verb->footer(
       "Examples:\n"
       "  plumb tokenize -p \"Hello world\"\n"
-      "  plumb tokenize qwen2.5-coder --jsonl --special off < texts.jsonl\n"
+      "  plumb tokenize qwen2.5-coder --jsonl --threads 4 --special off < texts.jsonl\n"
       "  plumb tokenize --from tokenizer.json -p \"Hello world\"\n"
       "  echo '{\"ids\": [504, 3575]}' | plumb tokenize --decode");
   verb->callback([options, &exit] { exit = tokenize(*options); });

@@ -1,6 +1,8 @@
 #include "core/pipeline/tokenizer.h"
 
 #include <algorithm>
+#include <new>
+#include <optional>
 #include <utility>
 
 #include "plumb/sdk/abi.h"
@@ -89,6 +91,32 @@ Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special,
     encoding.spans.resize(result.n);
     return encoding;
   }
+}
+
+Result<std::vector<Encoding>> Tokenizer::encode_batch(std::span<const std::string_view> texts,
+                                                      uint32_t special, ThreadPool& pool) const {
+  std::vector<Encoding> encodings(texts.size());
+  std::vector<std::optional<Error>> errors(pool.n_threads());  // a thread's first
+  std::vector<size_t> failed(pool.n_threads(), texts.size());
+  pool.run(static_cast<uint32_t>(texts.size()), [&](uint32_t thread, uint32_t at) {
+    if (errors[thread]) return;
+    try {
+      Result<Encoding> encoding = encode(texts[at], special);
+      if (encoding) {
+        encodings[at] = *std::move(encoding);
+        return;
+      }
+      errors[thread] = encoding.error();
+    } catch (const std::bad_alloc&) {
+      errors[thread] = Error{PLUMB_INTERNAL, id_ + ": no memory for a text of " +
+                                                 std::to_string(texts[at].size()) + " bytes"};
+    }
+    failed[thread] = at;
+  });
+  const auto first = std::min_element(failed.begin(), failed.end());
+  if (*first == texts.size()) return encodings;
+  return (*std::move(errors[static_cast<size_t>(first - failed.begin())]))
+      .at("text " + std::to_string(*first));
 }
 
 Result<std::string_view> Tokenizer::piece(int32_t token, bool is_first) const {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/thread_pool.h"
 #include "plumb/ext/tokenizer.h"
 #include "plumb/sdk/result.h"
 
@@ -41,6 +42,10 @@ class Tokenizer {
   /// special: PLUMB_SPECIAL_*. No beginning-of-sequence token is added.
   Result<Encoding> encode(std::string_view text, uint32_t special,
                           const Untrusted& untrusted = {}) const;
+  /// encode of every text, by the threads of a pool; in the order of the texts. If some fail, the
+  /// first one's error with its index.
+  Result<std::vector<Encoding>> encode_batch(std::span<const std::string_view> texts,
+                                             uint32_t special, ThreadPool& pool) const;
   /// The bytes of one id inside a decoded text; is_first: it opens the text. Borrowed.
   Result<std::string_view> piece(int32_t token, bool is_first) const;
   /// All bytes of the ids, control tokens included as their literals.

@@ -139,6 +139,7 @@ TEST_F(CorridorVerbs, TokenizeGivesGoldenIdsAndDecodeGivesTheTextBack) {
   const Outcome decoded = shell("$PLUMB tokenize tiny-world --decode < ids.jsonl");
   ASSERT_EQ(encoded.exit, 0) << encoded.err;
   ASSERT_EQ(decoded.exit, 0) << decoded.err;
+  EXPECT_EQ(shell("$PLUMB tokenize tiny-world --jsonl --threads 2 < texts.jsonl").out, encoded.out);
   std::istringstream encoded_lines(encoded.out), decoded_lines(decoded.out);
   for (const json& golden : golden_lines(kCases)) {
     std::string line;

@@ -57,6 +57,37 @@ TEST_F(HostTokenizer, ATextMayHaveThreeIdsAByte) {
   EXPECT_EQ(encoding->spans.back().end, 100u);
 }
 
+TEST_F(HostTokenizer, ABatchKeepsTheOrderOfItsTexts) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 500; ++i) texts.emplace_back(i % 37, 'x');
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  for (const uint32_t n_threads : {1u, 3u}) {
+    ThreadPool pool(n_threads);
+    const auto batch = tokenizer_->encode_batch(views, PLUMB_SPECIAL_OFF, pool);
+    ASSERT_TRUE(batch) << batch.error().message;
+    ASSERT_EQ(batch->size(), texts.size());
+    for (size_t i = 0; i < texts.size(); ++i)
+      EXPECT_EQ((*batch)[i].ids.size(), 3 * texts[i].size());
+    EXPECT_TRUE(tokenizer_->encode_batch({}, PLUMB_SPECIAL_OFF, pool)->empty());
+  }
+}
+
+TEST_F(HostTokenizer, ABatchFailsWithItsFirstError) {
+  table_.encode = [](void*, const plumb_encode_request* request, plumb_encode_result* result,
+                     plumb_error* error) -> plumb_status {
+    result->n = 0;
+    return request->text.bytes < 3
+               ? PLUMB_OK
+               : failf(error, PLUMB_CORRUPT, "%d bytes", static_cast<int>(request->text.bytes));
+  };
+  ThreadPool pool(3);
+  const std::vector<std::string_view> texts = {"a", "bb", "ccc", "dddd", "eeeee"};
+  const auto batch = tokenizer_->encode_batch(texts, PLUMB_SPECIAL_OFF, pool);
+  ASSERT_FALSE(batch);
+  EXPECT_EQ(batch.error().code, PLUMB_CORRUPT);
+  EXPECT_EQ(batch.error().message, "text 2: test: 3 bytes");
+}
+
 TEST_F(HostTokenizer, ControlBitsHaveTheSizeOfTheModelsVocabulary) {
   EXPECT_THAT(tokenizer_->control_bits(kVocab), testing::ElementsAre(2, 2));
   EXPECT_THAT(tokenizer_->control_bits(200),
