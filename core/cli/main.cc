@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   add_run(app, exit);
   add_tokenize(app, exit);
   add_render(app, exit);
+  add_doctor(app, exit);
   add_logits(app, exit);
   add_sample(app, exit);
   add_bench(app, exit);

@@ -8,6 +8,7 @@ namespace plumbline::cli {
 void add_run(CLI::App& app, int& exit);
 void add_tokenize(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);
+void add_doctor(CLI::App& app, int& exit);
 void add_logits(CLI::App& app, int& exit);
 void add_sample(CLI::App& app, int& exit);
 void add_bench(CLI::App& app, int& exit);

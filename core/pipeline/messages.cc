@@ -127,19 +127,19 @@ Result<ChatContext> chat_context(OrderedJson input, const ContextRequest& reques
   PLUMB_TRY(check_conversation(input));
   ChatContext context;
   context.json = input.is_array() ? OrderedJson{{"messages", std::move(input)}} : std::move(input);
-  OrderedJson& messages = context.json["messages"];
+  PLUMB_ASSIGN(const FinalTurn turn, final_turn(context.json, request.final_turn));
+  OrderedJson& messages = context.json["messages"];  // until the next variable is added
+  if (turn == FinalTurn::kContinue) {
+    PLUMB_ASSIGN(context.continued, mark_continued(messages));
+  }
   for (OrderedJson& message : messages) {
-    fill(message, "content", nullptr, request.template_source);
     if (!is_assistant(message)) continue;
+    fill(message, "content", "", request.template_source);
     fill(message, "tool_calls", OrderedJson::array(), request.template_source);
     fill(message, "reasoning_content", nullptr, request.template_source);
   }
   add_directive(messages, request.directive);
 
-  PLUMB_ASSIGN(const FinalTurn turn, final_turn(context.json, request.final_turn));
-  if (turn == FinalTurn::kContinue) {
-    PLUMB_ASSIGN(context.continued, mark_continued(messages));
-  }
   context.json["add_generation_prompt"] = turn == FinalTurn::kAnswer;
   for (const char* key : kOptionalVariables)
     fill(context.json, key, nullptr, request.template_source);

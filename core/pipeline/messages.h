@@ -44,10 +44,10 @@ struct ChatContext {
 
 /// Makes messages and their surroundings complete, so that real templates render in strict mode:
 /// optional keys that the template uses without asking whether they are there are filled with what
-/// means "none". input: an array of messages, or an object with "messages" and any further
-/// variables, which stay as they are; its add_generation_prompt and continue_final_message take the
-/// place of FinalTurn::kAuto. Fails INVALID_ARGUMENT: which key of which message is wrong, and what
-/// was expected.
+/// an absent one is in a lenient profile: nothing, or a text that prints as nothing. input: an
+/// array of messages, or an object with "messages" and any further variables, which stay as they
+/// are; its add_generation_prompt and continue_final_message take the place of FinalTurn::kAuto.
+/// Fails INVALID_ARGUMENT: which key of which message is wrong, and what was expected.
 Result<ChatContext> chat_context(OrderedJson input, const ContextRequest& request);
 
 }  // namespace plumbline::pipeline

@@ -17,16 +17,27 @@ IllFormed ill_formed(config::IllFormed wanted, const plumb_tokenizer_info& info)
 
 void TextStream::feed(std::string_view bytes, bool is_byte, std::string& out) {
   if (profile_ == IllFormed::kByteRun && is_byte) {
-    utf8_.flush(out);
+    end_character(out);
     run_ += bytes;
     return;
   }
   end_run(out);
-  utf8_.feed(bytes, out);
+  fresh_.clear();
+  utf8_.feed(bytes, fresh_);
+  if (fresh_.empty()) return;  // nothing but bytes of the unfinished character
+  out += held_;
+  held_.clear();
+  (utf8_.n_pending_bytes() == 0 ? out : held_) += fresh_;
 }
 
 void TextStream::flush(std::string& out) {
   end_run(out);
+  end_character(out);
+}
+
+void TextStream::end_character(std::string& out) {
+  out += held_;
+  held_.clear();
   utf8_.flush(out);
 }
 

@@ -31,17 +31,21 @@ class TextStream {
                                              : Utf8Stream::Replace::kSubparts) {}
 
   /// A token's bytes, or a part of them; is_byte: the token stands for a byte, not for a text.
-  /// Keeps back an unfinished character, and under kByteRun an unfinished run.
+  /// Keeps back an unfinished character with what stands before it in its token, as DecodeStream of
+  /// the tokenizers library does, and under kByteRun an unfinished run.
   void feed(std::string_view bytes, bool is_byte, std::string& out);
   /// The stream ends, or a control token interrupts it.
   void flush(std::string& out);
 
  private:
   void end_run(std::string& out);
+  void end_character(std::string& out);
 
   IllFormed profile_;
   Utf8Stream utf8_;
   std::string run_;  // bytes of byte tokens, kByteRun
+  std::string held_;  // text of the token whose last character is unfinished
+  std::string fresh_;
 };
 
 /// The text of ids, control tokens as their literals. Fails INVALID_ARGUMENT: an id outside the

@@ -112,6 +112,39 @@ TEST_F(CorridorVerbs, RenderGoesOnWithABegunTurn) {
   EXPECT_TRUE(closed.ends_with("Yes<|im_end|>\n")) << closed;
 }
 
+TEST_F(CorridorVerbs, DoctorNamesWhatIsWrong) {
+  const Outcome healthy = shell("$PLUMB doctor tiny-world");
+  EXPECT_EQ(healthy.exit, 0) << healthy.err;
+  EXPECT_THAT(healthy.out, testing::EndsWith("\nhealthy\n"));
+  const Outcome sick = shell("$PLUMB doctor tiny-world --json --set 'generation.stop=[test]'");
+  EXPECT_EQ(sick.exit, 1);
+  const json said = json::parse(sick.out);
+  EXPECT_EQ(said["healthy"], false);
+  EXPECT_EQ(said["findings"][0]["severity"], "fault");
+  EXPECT_EQ(said["findings"][0]["name"], "stop_collision");
+}
+
+TEST_F(CorridorVerbs, DoctorLooksAtATokenizerAlone) {
+  write("tokenizer.json", R"({"added_tokens": [
+      {"id": 3, "content": "<u>", "special": true, "single_word": false, "lstrip": false,
+       "rstrip": false, "normalized": false},
+      {"id": 4, "content": "<e>", "special": true, "single_word": false, "lstrip": false,
+       "rstrip": false, "normalized": false}],
+    "pre_tokenizer": {"type": "WhitespaceSplit"},
+    "model": {"type": "WordLevel", "vocab": {"[UNK]": 0, "test": 1, "a": 2}, "unk_token": "[UNK]"}})");
+  write("chat_template.jinja", "{% for m in messages %}<u>{{ m.content }}<e>{% endfor %}<u>");
+  write("tokenizer_config.json", R"({"pad_token": "<u>", "eos_token": "<e>"})");
+  const Outcome seen =
+      shell("$PLUMB doctor tiny-world --json --set model.source.path=tokenizer.json");
+  const json said = json::parse(seen.out, nullptr, false);
+  ASSERT_FALSE(said.is_discarded()) << seen.out << seen.err;
+  EXPECT_THAT(said["skipped"].dump(), testing::HasSubstr("there is nothing to run"));
+  EXPECT_EQ(said["ids"], json({3, 1, 4, 3}));
+  EXPECT_EQ(seen.exit, 1);
+  EXPECT_EQ(said["findings"][0]["name"], "pad_is_chat_token");
+  EXPECT_EQ(said["findings"][0]["severity"], "fault");
+}
+
 TEST_F(CorridorVerbs, RunReadsMessages) {
   write("talk.json", R"([{"role": "user", "content": "Who is Captain?"}])");
   const json from_file = parse(shell("$PLUMB run tiny-world --json --messages talk.json"));

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/pipeline/directive.h"
 #include "core/pipeline/messages.h"
+#include "tests/support/golden_cases.h"
 
 namespace plumbline::test {
 namespace {
@@ -34,7 +37,7 @@ TEST(ChatContext, FillsInWhatTemplatesAskFor) {
                                    {.tokens = {{"bos_token", "<s>"}, {"eos_token", "</s>"}}});
   EXPECT_EQ(context.json, OrderedJson::parse(R"({
     "messages": [{"role": "user", "content": "Hi"},
-                 {"role": "assistant", "content": null, "tool_calls": [], "reasoning_content": null}],
+                 {"role": "assistant", "content": "", "tool_calls": [], "reasoning_content": null}],
     "add_generation_prompt": true, "tools": null, "documents": null, "builtin_tools": null,
     "tools_in_user_message": null, "bos_token": "<s>", "eos_token": "</s>"})"));
 }
@@ -104,6 +107,8 @@ TEST(ChatContext, ThePromptEndsAsAskedFor) {
   const ChatContext asked = made((object + R"(, "continue_final_message": true})").c_str());
   EXPECT_EQ(asked.continued, "a");
   EXPECT_FALSE(asked.json.contains("continue_final_message"));
+  const std::string last = R"({"continue_final_message": true, "tools": [], "messages": )";
+  EXPECT_EQ(made((last + begun + "}").c_str()).continued, "a");
 }
 
 TEST(ChatContext, ThinkingIsTheTemplatesUnlessItIsAsked) {
@@ -121,6 +126,23 @@ TEST(ChatContext, TheDirectiveStandsInFrontOfTheSystemMessage) {
       made(R"([{"role": "system", "content": "Be brief."}])", {.directive = directive});
   EXPECT_EQ(joined.json["messages"].size(), 1u);
   EXPECT_EQ(joined.json["messages"][0]["content"], directive + "\n\nBe brief.");
+}
+
+// Oracle: the directive as it was given.
+TEST(ChatContext, TheDirectiveIsVerbatim) {
+  const std::vector<uint8_t> bytes = read_file(golden_path("clarification/directive.txt"));
+  EXPECT_EQ(pipeline::kDiagnosticDirective, std::string(bytes.begin(), bytes.end()));
+  EXPECT_NE(pipeline::kDiagnosticDirective.find(pipeline::kClarificationMark), std::string::npos);
+}
+
+TEST(ClarificationSet, HasFiftyOfEachAndNoneTwice) {
+  std::set<std::string> prompts;
+  for (const char* file : {"clarification/ambiguous.jsonl", "clarification/answerable.jsonl"}) {
+    const auto lines = read_jsonl(golden_path(file));
+    EXPECT_EQ(lines.size(), 50u);
+    for (const auto& line : lines) prompts.insert(line["prompt"].get<std::string>());
+  }
+  EXPECT_EQ(prompts.size(), 100u);
 }
 
 TEST(ChatContext, SaysWhichKeyOfWhichMessageIsWrong) {
