@@ -164,8 +164,8 @@ def t5(golden: Path, work: Path) -> Tokenizer:
 
 
 def unigram_bytes(golden: Path) -> Tokenizer:
-    return unigram(golden, normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC()]), pre_tokenizers.Sequence([
-        pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="first")]),
+    return unigram(
+        golden, normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC()]), pre_tokenizers.Metaspace(prepend_scheme="first"),
         decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="first")]), byte_fallback=True)
 
 
