@@ -156,11 +156,9 @@ void Bpe::encode(Pattern pattern, const MappedView& view, WordMemory& memory, Id
       using Cache = std::remove_reference_t<decltype(cache)>;
       const typename Cache::Key key(word, readable);
       if (const int32_t* known = cache.find(key)) {
-        ++memory.n_found;
         const size_t n = cache.count(known);
         return out.wants_spans() ? put({known, n}) : out.put<Cache::kMostIds>(known, n);
       }
-      ++memory.n_missed;
       encode_word(word, readable, memory);
       cache.store(key, memory.ids);
       put(memory.ids);
@@ -170,7 +168,6 @@ void Bpe::encode(Pattern pattern, const MappedView& view, WordMemory& memory, Id
     } else if (memory.longer_words.fits(word) && static_cast<uint8_t>(word[1]) < 0x80) {
       put_cached(memory.longer_words);  // not for runs of Han and the like, which seldom come again
     } else {
-      ++memory.n_missed;
       encode_word(word, readable, memory);
       put(memory.ids);
     }

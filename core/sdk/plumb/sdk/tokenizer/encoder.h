@@ -59,8 +59,6 @@ struct WordMemory {
   IdCache<32, 8, 1 << 12> longer_words;
   std::vector<int32_t> ids;  // of one word
   Merger merger;
-  uint64_t n_found = 0;
-  uint64_t n_missed = 0;
 };
 
 /// Working memory of one encode call, kept for the next one.
