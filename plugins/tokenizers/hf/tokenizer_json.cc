@@ -26,6 +26,7 @@ class Document {
   Result<JsonNode> parse(std::string_view text) {
     if (text.size() > std::numeric_limits<uint32_t>::max())
       return Error{PLUMB_CORRUPT, "more than 4 GiB"};
+    if (text.empty()) return Error{PLUMB_CORRUPT, "no JSON: empty"};
     simdjson::error_code failed = parser_.allocate(text.size(), kDeepest);
     simdjson::dom::element root;
     if (failed == simdjson::SUCCESS) failed = parser_.parse(text.data(), text.size()).get(root);
