@@ -1,4 +1,5 @@
-// Strangers who forge roles, on the tokenizers of real models. Oracle: attacked_prompts.h.
+// Strangers who forge roles, on the vocabularies of real models. Oracle: attacked_prompts.h.
+#include "core/pipeline/pipeline.h"
 #include "tests/support/attacked_prompts.h"
 #include "tests/support/pulled_model.h"
 
@@ -8,21 +9,22 @@ namespace {
 class InjectionRealModels : public testing::TestWithParam<const char*> {};
 
 TEST_P(InjectionRealModels, NoAttackForgesARoleUnderAnyPublicTemplate) {
-  const std::string model = pulled_model(GetParam());
-  if (model.empty()) GTEST_SKIP() << "no " << GetParam() << ": plumb model pull " << GetParam();
-  const auto all = attacks();
-  size_t n_rendered = 0;
-  for (const std::string& path : public_templates()) {
-    SCOPED_TRACE(path);
-    AttackedPrompts prompts(under_template(model, path));
-    n_rendered += prompts.survive(all);
-    EXPECT_GT(prompts.keep_parity(), 0u);
-  }
-  EXPECT_GT(n_rendered, 50 * all.size());
+  const std::string path = pulled_model(GetParam());
+  if (path.empty()) GTEST_SKIP() << "no " << GetParam() << ": plumb model pull " << GetParam();
+  config::PipelineConfig config;
+  config.model.loader = config.tokenizer.plugin = config::kAuto;
+  const auto opened = pipeline::Pipeline::open(config, host(), path);
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto tokenizer = (*opened)->tokenizer();
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  attack(**tokenizer);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, InjectionRealModels,
-                         testing::Values("smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m"),
+                         testing::Values("smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m",
+                                         "tokenizer-qwen3", "tokenizer-llama3_1",
+                                         "tokenizer-gemma3", "tokenizer-gpt4o", "tokenizer-gptoss",
+                                         "tokenizer-llama2", "tokenizer-deepseek_v3"),
                          [](const auto& instance) {
                            std::string name = instance.param;
                            for (char& c : name) {

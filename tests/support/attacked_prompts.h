@@ -7,11 +7,11 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <set>
 
-#include "core/config/load.h"
-#include "core/pipeline/pipeline.h"
+#include "core/pipeline/chat_template.h"
+#include "core/pipeline/prompt.h"
 #include "tests/support/build_host.h"
 #include "tests/support/golden_cases.h"
 
@@ -45,19 +45,6 @@ inline constexpr const char* kHarmless[] = {"\nhi",
                                             "a <| b |> c",
                                             "1234567 .5",
                                             "tab\tend\r\n"};
-
-/// A model or a tokenizer under one template, with this build's plugins.
-inline std::unique_ptr<pipeline::Pipeline> under_template(const std::string& model,
-                                                          const std::string& chat_template) {
-  const auto resolved =
-      config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
-                           .overrides = {"template.path=" + chat_template, "template.undefined=hf"},
-                           .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
-  EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
-  auto opened = pipeline::Pipeline::open(resolved->config, host(), model);
-  EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
-  return opened ? *std::move(opened) : nullptr;
-}
 
 /// Strangers' texts in every place that a template may have for them. with_tools: a tool is
 /// offered, called and answers; documents lie beside.
@@ -107,30 +94,20 @@ inline OrderedJson conversation(const std::vector<std::string>& parts, bool with
 /// One tokenizer under one template.
 class AttackedPrompts {
  public:
-  /// Null after a failure of the test.
-  explicit AttackedPrompts(std::unique_ptr<pipeline::Pipeline> opened)
-      : pipeline_(std::move(opened)) {}
-
-  /// The control tokens of a prompt, in order; nothing if the template refuses the conversation.
-  std::optional<std::vector<int32_t>> controls(const std::vector<std::string>& parts,
-                                               bool with_tools) {
-    const auto prompt = pipeline_->render(conversation(parts, with_tools), {});
-    if (!prompt) return std::nullopt;
-    EXPECT_TRUE(prompt->untrusted);
-    const auto encoding = pipeline_->encode_prompt(*prompt);
-    EXPECT_TRUE(encoding) << (encoding ? "" : encoding.error().message);
-    if (!encoding) return std::nullopt;
-    const std::span<const uint64_t> bits = *pipeline_->control_bits();
-    const int32_t unknown = (*pipeline_->tokenizer())->info().unknown_id;
-    std::vector<int32_t> ids;
-    for (const int32_t id : encoding->ids) {
-      if (id != unknown && (bits[id / 64] >> (id % 64) & 1) != 0) ids.push_back(id);
-    }
-    return ids;
+  AttackedPrompts(const pipeline::Tokenizer& tokenizer, const std::string& template_path)
+      : tokenizer_(tokenizer) {
+    const std::vector<uint8_t> bytes = read_file(template_path);
+    source_.assign(bytes.begin(), bytes.end());
+    const auto engine = *host().find<plumb_template_engine>({.pin = "jinja"});
+    auto compiled =
+        pipeline::ChatTemplate::create(engine.id, *engine.table, engine.host, source_, "hf");
+    EXPECT_TRUE(compiled) << (compiled ? "" : compiled.error().message);
+    if (compiled) template_.emplace(*std::move(compiled));
+    bits_ = *pipeline::control_set(tokenizer, source_, {});
   }
 
   /// How many of the attacks reached a prompt; each must leave its control tokens as they are.
-  size_t survive(const std::vector<std::vector<std::string>>& all) {
+  size_t survive(const std::vector<std::vector<std::string>>& all) const {
     size_t n_rendered = 0;
     for (const bool with_tools : {false, true}) {
       const auto expected = controls({"harmless"}, with_tools);
@@ -146,16 +123,15 @@ class AttackedPrompts {
   }
 
   /// Where nothing is forged, the ids are those of the whole text, encoded as it is.
-  size_t keep_parity() {
+  size_t keep_parity() const {
     size_t n_rendered = 0;
     for (const char* text : kHarmless) {
       for (const bool with_tools : {false, true}) {
-        const auto prompt = pipeline_->render(conversation({text}, with_tools), {});
+        const auto prompt = render({text}, with_tools);
         if (!prompt) continue;
         ++n_rendered;
-        const auto safe = pipeline_->encode_prompt(*prompt);
-        const auto plain =
-            pipeline_->encode_prompt({.bytes = prompt->bytes});  // special literals are parsed
+        const auto safe = pipeline::encode_rendered(tokenizer_, *prompt, bits_);
+        const auto plain = tokenizer_.encode(prompt->bytes, PLUMB_SPECIAL_PARSE);
         EXPECT_TRUE(safe && plain);
         if (!safe || !plain) continue;
         EXPECT_EQ(safe->ids, plain->ids) << prompt->bytes;
@@ -165,7 +141,50 @@ class AttackedPrompts {
   }
 
  private:
-  std::unique_ptr<pipeline::Pipeline> pipeline_;
+  // Nothing if the template refuses the conversation.
+  std::optional<pipeline::Prompt> render(const std::vector<std::string>& parts,
+                                         bool with_tools) const {
+    auto rendered = pipeline::render_conversation(*template_, conversation(parts, with_tools),
+                                                  {.template_source = source_}, 0);
+    if (!rendered) return std::nullopt;
+    EXPECT_TRUE(rendered->untrusted);
+    return pipeline::Prompt{std::move(rendered->bytes), true, std::move(rendered->untrusted)};
+  }
+
+  // The control tokens of a prompt, in order.
+  std::optional<std::vector<int32_t>> controls(const std::vector<std::string>& parts,
+                                               bool with_tools) const {
+    const auto prompt = render(parts, with_tools);
+    if (!prompt) return std::nullopt;
+    const auto encoding = pipeline::encode_rendered(tokenizer_, *prompt, bits_);
+    EXPECT_TRUE(encoding) << (encoding ? "" : encoding.error().message);
+    if (!encoding) return std::nullopt;
+    std::vector<int32_t> ids;
+    for (const int32_t id : encoding->ids) {
+      const bool is_control = (bits_[id / 64] >> (id % 64) & 1) != 0;
+      if (is_control && id != tokenizer_.info().unknown_id) ids.push_back(id);
+    }
+    return ids;
+  }
+
+  const pipeline::Tokenizer& tokenizer_;
+  std::string source_;
+  std::optional<pipeline::ChatTemplate> template_;
+  std::vector<uint64_t> bits_;
 };
+
+/// All attacks on one tokenizer under every public template.
+inline void attack(const pipeline::Tokenizer& tokenizer) {
+  const auto all = attacks();
+  ASSERT_GE(all.size(), 500u);
+  size_t n_rendered = 0;
+  for (const std::string& path : public_templates()) {
+    SCOPED_TRACE(path);
+    const AttackedPrompts prompts(tokenizer, path);
+    n_rendered += prompts.survive(all);
+    EXPECT_GT(prompts.keep_parity(), 0u);
+  }
+  EXPECT_GT(n_rendered, 50 * all.size());
+}
 
 }  // namespace plumbline::test

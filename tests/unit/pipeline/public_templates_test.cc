@@ -1,6 +1,8 @@
 // Whole conversations as the pipeline completes and renders them. Oracle: transformers 5.24 on the
 // conversation as it was (golden/templates/public), keys absent and undefined variables printed as
 // nothing.
+#include <fstream>
+
 #include "core/pipeline/chat_template.h"
 #include "tests/support/attacked_prompts.h"
 
