@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "builtins.h"
+#include "search.h"
 #include "text_functions.h"
 
 namespace plumbline::templates::jinja {
@@ -101,8 +102,8 @@ Value find_text(Runtime& rt, const Value& self, const Args& args) {
   const Window in = window(rt, self, arg, 1);
   if (!rt.spend_bytes(in.part.size())) return Value();
   const std::size_t found = !in.valid  ? std::string_view::npos
-                            : from_end ? in.part.rfind(wanted)
-                                       : in.part.find(wanted);
+                            : from_end ? text::find_last(in.part, wanted)
+                                       : text::find(in.part, wanted);
   if (found != std::string_view::npos) {
     return Value::of(in.start +
                      static_cast<std::int64_t>(text::count_points(in.part.substr(0, found))));
@@ -119,8 +120,8 @@ Value count(Runtime& rt, const Value& self, const Args& args) {
   if (!rt.spend_bytes(in.part.size()) || !in.valid) return Value::of(std::int64_t{0});
   if (wanted.empty()) return Value::of(static_cast<std::int64_t>(text::count_points(in.part)) + 1);
   std::int64_t n = 0;
-  for (std::size_t at = in.part.find(wanted); at != std::string_view::npos;
-       at = in.part.find(wanted, at + wanted.size()))
+  for (std::size_t at = text::find(in.part, wanted); at != std::string_view::npos;
+       at = text::find(in.part, wanted, at + wanted.size()))
     ++n;
   return Value::of(n);
 }
@@ -187,7 +188,8 @@ Value split(Runtime& rt, const Value& self, const Args& args) {
     if (separator.empty()) return rt.fail(ErrorKind::type, "split: empty separator seen");
     std::string_view rest = self.view();
     for (; max_splits != 0; --max_splits) {
-      const std::size_t found = from_right ? rest.rfind(separator) : rest.find(separator);
+      const std::size_t found =
+          from_right ? text::find_last(rest, separator) : text::find(rest, separator);
       if (found == std::string_view::npos) break;
       const std::string_view after = rest.substr(found + separator.size());
       parts.push_back(Runtime::part_of(self, from_right ? after : rest.substr(0, found)));
@@ -207,7 +209,8 @@ Value partition(Runtime& rt, const Value& self, const Args& args) {
   if (separator.empty()) return rt.fail(ErrorKind::type, "partition: empty separator seen");
   if (!rt.spend_bytes(self.n_bytes)) return Value();
   const std::string_view all = self.view();
-  const std::size_t found = from_right ? all.rfind(separator) : all.find(separator);
+  const std::size_t found =
+      from_right ? text::find_last(all, separator) : text::find(all, separator);
   const Value nothing = Value::string("", true).as_kind_of(self);
   if (found == std::string_view::npos) {
     return from_right ? rt.tuple({nothing, nothing, self}) : rt.tuple({self, nothing, nothing});

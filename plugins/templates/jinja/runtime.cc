@@ -5,6 +5,7 @@
 
 #include "builtins.h"
 #include "printing.h"
+#include "search.h"
 
 namespace plumbline::templates::jinja {
 namespace {
@@ -341,7 +342,7 @@ bool Runtime::contains(const Value& container, const Value& wanted) {
   if (container.is_string()) {
     if (wanted.is_string()) {
       return spend_bytes(container.n_bytes) &&
-             container.view().find(wanted.view()) != std::string_view::npos;
+             text::find(container.view(), wanted.view()) != std::string_view::npos;
     }
     if (wanted.is_undefined()) {
       fail_undefined(wanted);

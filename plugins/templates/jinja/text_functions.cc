@@ -1,5 +1,7 @@
 #include "text_functions.h"
 
+#include "search.h"
+
 #include <algorithm>
 
 namespace plumbline::templates::jinja {
@@ -60,12 +62,12 @@ Value replace_text(Runtime& rt, const Value& s, std::string_view from, std::stri
   const std::string_view all = s.view();
   if (!rt.spend_bytes(all.size())) return s;
   std::uint64_t left = count < 0 ? UINT64_MAX : static_cast<std::uint64_t>(count);
-  if (left == 0 || (!from.empty() && all.find(from) == std::string_view::npos)) return s;
+  if (left == 0 || (!from.empty() && text::find(all, from) == std::string_view::npos)) return s;
   Text out(rt);
   std::size_t at = 0;
   while (left > 0) {
     // An empty pattern matches before each code point and at the end.
-    std::size_t found = from.empty() ? at : all.find(from, at);
+    std::size_t found = from.empty() ? at : text::find(all, from, at);
     if (found == std::string_view::npos) break;
     if (!out.add(all.substr(at, found - at)) || !out.add(to)) return s;
     at = found + from.size();

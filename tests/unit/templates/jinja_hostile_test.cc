@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "plugins/templates/jinja/search.h"
 #include "render.h"
 
 namespace plumbline::test {
@@ -13,6 +14,7 @@ namespace {
 using templates::jinja::ErrorKind;
 using templates::jinja::Limits;
 using templates::jinja::UndefinedProfile;
+namespace text = templates::jinja::text;
 
 std::string repeated(std::string_view piece, std::size_t n) {
   std::string out;
@@ -78,6 +80,33 @@ TEST(Templates_JinjaHostile, BombsEndInALimit) {
     const Rendered got = render_small(source);
     EXPECT_TRUE(got.failed) << got.text.substr(0, 100);
     EXPECT_EQ(got.kind, ErrorKind::limit) << got.text;
+  }
+}
+
+// The plain search reads such texts n times; fuel counts them once. Oracle: string_view's search.
+TEST(Templates_JinjaHostile, SearchingIsLinear) {
+  const Rendered got = render(
+      "{% set t = 'a' * 1000000 %}{% set s = 'a' * 500000 ~ 'b' %}{% for i in range(20) %}"
+      "{{ s in t }}{{ t.find(s) }}{{ t.rfind('b' ~ 'a' * 400000) }}{{ t.count(s) }}"
+      "{{ t.split(s)|length }}{{ t.replace(s, '')|length }}{% endfor %}",
+      "{}");
+  EXPECT_FALSE(got.failed) << got.text;
+  EXPECT_TRUE(got.text.starts_with("False-1-1011000000")) << got.text.substr(0, 40);
+
+  std::mt19937 random(5);
+  const auto word = [&](std::size_t n) {
+    std::string out;
+    for (std::size_t i = 0; i < n; ++i) out += random() % 8 == 0 ? 'b' : 'a';
+    return out;
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string s = word(random() % 200);
+    const std::string wanted = random() % 2 == 0 && s.size() > 60
+                                   ? s.substr(random() % 30, 17 + random() % 13)
+                                   : word(random() % 40);
+    const std::size_t from = random() % 50;
+    ASSERT_EQ(text::find(s, wanted, from), s.find(wanted, from)) << s << "\n" << wanted;
+    ASSERT_EQ(text::find_last(s, wanted), s.rfind(wanted)) << s << "\n" << wanted;
   }
 }
 

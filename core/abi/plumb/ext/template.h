@@ -27,7 +27,7 @@ typedef struct plumb_render_request {
   int64_t now_unix_s;     /* the clock that strftime_now sees, UTC */
   uint64_t fuel;          /* evaluation steps before the engine gives up; 0: the engine's default */
   /* Provenance: an array of JSON pointers (RFC 6901) into the context. Every string at one or below it, keys
-   * included, was written by a stranger. */
+   * included, was written by a stranger. A pointer that leads nowhere is INVALID_ARGUMENT. */
   plumb_str untrusted_json;
   /* The sorted, disjoint ranges of the rendered bytes in which such strings stand, or what was computed from them.
    * An engine that cannot tell leaves untrusted->n as it is. Null: not wanted. */
