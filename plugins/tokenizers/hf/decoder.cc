@@ -34,6 +34,7 @@ class ByteLevelStep : public DecodeStep {
     if (append_bytes_of(token.text, bytes)) token.text = std::move(bytes);
     return {};
   }
+  bool is_byte_level() const override { return true; }
 };
 
 class ByteFallbackStep : public DecodeStep {

@@ -24,6 +24,7 @@ class DecodeStep {
   virtual ~DecodeStep() = default;
   virtual Result<void> apply(Reading& token) const = 0;
   virtual bool minds_first() const { return false; }
+  virtual bool is_byte_level() const { return false; }
 };
 
 using DecodeStepPtr = std::unique_ptr<const DecodeStep>;
@@ -48,6 +49,8 @@ class Decoder {
  public:
   void add(DecodeStepPtr step) { steps_.push_back(std::move(step)); }
   bool minds_first() const;
+  /// True if this is the byte alphabet read back and nothing else.
+  bool is_byte_level() const { return steps_.size() == 1 && steps_[0]->is_byte_level(); }
   Result<void> apply(Reading& token) const;
 
  private:

@@ -83,7 +83,14 @@ Result<void> Tokenizer::read_pieces() {
   const bool minds_first = parts_.decoder.minds_first();
   const int32_t n = static_cast<int32_t>(parts_.vocabulary.tokens.size());
   pieces_.reserve(static_cast<size_t>(n));
+  // Byte-level BPE has read the words of its vocabulary back already.
+  const Bpe* bytes = parts_.decoder.is_byte_level() ? parts_.model->bytes() : nullptr;
   for (int32_t id = 0; id < n; ++id) {
+    if (bytes != nullptr && parts_.vocabulary.attributes[static_cast<size_t>(id)] == 0) {
+      const std::string_view piece = bytes->piece(id);
+      pieces_.push_back(keep(piece, piece));
+      continue;
+    }
     PLUMB_ASSIGN(const std::string inside, reading_of(id, false));
     if (minds_first) {
       PLUMB_ASSIGN(const std::string first, reading_of(id, true));
