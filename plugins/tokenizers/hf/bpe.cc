@@ -55,15 +55,17 @@ Result<Bpe> Bpe::create(const Source& source) {
 void Bpe::read_pieces(const Source& source) {
   size_t n_bytes = 0;
   for (const std::string_view text : source.texts) n_bytes += text.size();
-  piece_bytes_.reserve(n_bytes);
+  std::string bytes;
+  bytes.reserve(n_bytes);
   piece_ends_.reserve(source.texts.size() + 1);
   piece_ends_.push_back(0);
   for (size_t id = 0; id < source.texts.size(); ++id) {
     const bool is_bytes =
-        (source.attributes[id] & kLiteral) == 0 && append_bytes_of(source.texts[id], piece_bytes_);
-    if (!is_bytes) piece_bytes_.append(source.texts[id]);
-    piece_ends_.push_back(static_cast<uint32_t>(piece_bytes_.size()));
+        (source.attributes[id] & kLiteral) == 0 && append_bytes_of(source.texts[id], bytes);
+    if (!is_bytes) bytes.append(source.texts[id]);
+    piece_ends_.push_back(static_cast<uint32_t>(bytes.size()));
   }
+  piece_bytes_.assign(bytes.begin(), bytes.end());
 }
 
 Result<void> Bpe::read_merges(const Source& source, const TokenIndex& index) {

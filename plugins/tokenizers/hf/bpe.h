@@ -37,8 +37,7 @@ class Bpe {
 
   /// The bytes of a token; the literal of one that is no word.
   std::string_view piece(int32_t id) const {
-    return std::string_view(piece_bytes_)
-        .substr(piece_ends_[id], piece_ends_[id + 1] - piece_ends_[id]);
+    return {piece_bytes_.data() + piece_ends_[id], piece_ends_[id + 1] - piece_ends_[id]};
   }
 
   /// A byte that the vocabulary has no token for is left out, as the tokenizers library does.
@@ -67,7 +66,7 @@ class Bpe {
   PairIndex pairs_;
   std::vector<int32_t> joined_;  // by rank
   CharacterMerges characters_;
-  std::string piece_bytes_;  // all pieces, end to end
+  std::vector<char> piece_bytes_;  // all pieces, end to end; a string's could move with it
   std::vector<uint32_t> piece_ends_;  // one more than there are ids
   std::vector<std::string_view> words_;  // of each id that a word can be without merges; else empty
   std::unique_ptr<tokenizer::TokenIndex> word_index_;

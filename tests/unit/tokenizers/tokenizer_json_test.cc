@@ -7,37 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "plugins/tokenizers/hf/tokenizer.h"
 #include "tests/support/golden_cases.h"
-#include "tests/support/made_metadata.h"
 #include "tests/support/reference_decode.h"
-#include "tests/support/tokenizer_instance.h"
+#include "tests/unit/tokenizers/from_json.h"
 
 namespace plumbline::tokenizers::hf {
 namespace {
 
 using nlohmann::json;
-using test::MadeMetadata;
 using test::TokenizerInstance;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-const plumb_tokenizer& table() {
-  return *tokenizer::TokenizerTable<Tokenizer>::get();
-}
-
-/// A tokenizer out of the text of a tokenizer.json.
-struct FromJson {
-  MadeMetadata made;
-  std::unique_ptr<TokenizerInstance> instance;
-
-  explicit FromJson(const std::string& text, const std::string& config = "") {
-    made.text("tokenizer.huggingface.json", text);
-    if (!config.empty()) made.text("tokenizer.huggingface.config", config);
-    instance = std::make_unique<TokenizerInstance>(table(), made.metadata());
-  }
-  const TokenizerInstance* operator->() const { return instance.get(); }
-};
 
 std::string bytes_of_hex(const std::string& hex) {
   std::string out;
