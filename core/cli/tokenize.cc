@@ -136,14 +136,19 @@ int tokenize(TokenizeOptions& options) {
     });
   } else if (options.jsonl) {
     LineBatch batch(options, tokenizer, session.pipeline().threads());
-    for_each_line([&](size_t number, std::string_view line) {
-      const OrderedJson json = parse_line(number, line, "text");
-      if (!json["text"].is_string()) {
-        stop(kUsage, {PLUMB_INVALID_ARGUMENT,
-                      "stdin line " + std::to_string(number) + ": text: expected a string"});
-      }
-      batch.add(json["text"].get<std::string>());
-    });
+    try {
+      for_each_line([&](size_t number, std::string_view line) {
+        const OrderedJson json = parse_line(number, line, "text");
+        if (!json["text"].is_string()) {
+          stop(kUsage, {PLUMB_INVALID_ARGUMENT,
+                        "stdin line " + std::to_string(number) + ": text: expected a string"});
+        }
+        batch.add(json["text"].get<std::string>());
+      });
+    } catch (const Failure&) {
+      batch.flush();  // the lines before the broken one
+      throw;
+    }
     batch.flush();
   } else {
     if (options.text.empty()) options.text = read_all("-");
