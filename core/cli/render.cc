@@ -50,15 +50,11 @@ pipeline::Rendered render_alone(Session& session, const RenderOptions& options,
     }
     return value_or_stop(compiled.render(context, request.now_unix_s), kUsage);
   }
-  return value_or_stop(pipeline::render_conversation(compiled, std::move(context),
-                                                     {.template_source = source,
-                                                      .tokens = tokens,
-                                                      .final_turn = request.final_turn,
-                                                      .thinking = request.thinking,
-                                                      .trusts_assistant = wanted.trusts_assistant,
-                                                      .directive = {}},
-                                                     request.now_unix_s),
-                       kUsage);
+  return value_or_stop(
+      pipeline::render_conversation(compiled, std::move(context),
+                                    pipeline::context_request(wanted, request, source, tokens),
+                                    request.now_unix_s),
+      kUsage);
 }
 
 int render(RenderOptions& options) {

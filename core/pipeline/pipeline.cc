@@ -128,16 +128,21 @@ Result<SpecialTokens> Pipeline::named_tokens() {
   return named;
 }
 
+ContextRequest context_request(const config::TemplateConfig& config, const RenderRequest& request,
+                               std::string_view template_source, SpecialTokens tokens) {
+  return {.template_source = template_source,
+          .tokens = std::move(tokens),
+          .final_turn = request.final_turn,
+          .thinking = request.thinking ? request.thinking : config.thinking,
+          .trusts_assistant = config.trusts_assistant,
+          .directive = std::string(config.has_directive ? kDiagnosticDirective : "")};
+}
+
 Result<Prompt> Pipeline::render(OrderedJson messages, const RenderRequest& request) {
   PLUMB_ASSIGN(ChatTemplate* const engine, chat_template());
-  const config::TemplateConfig& wanted = config_.chat_template;
-  ContextRequest asked{.template_source = *template_text_,
-                       .tokens = {},
-                       .final_turn = request.final_turn,
-                       .thinking = request.thinking ? request.thinking : wanted.thinking,
-                       .trusts_assistant = wanted.trusts_assistant,
-                       .directive = std::string(wanted.has_directive ? kDiagnosticDirective : "")};
-  PLUMB_ASSIGN(asked.tokens, named_tokens());
+  PLUMB_ASSIGN(SpecialTokens tokens, named_tokens());
+  const ContextRequest asked =
+      context_request(config_.chat_template, request, *template_text_, std::move(tokens));
   PLUMB_ASSIGN(Rendered rendered,
                render_conversation(*engine, std::move(messages), asked, request.now_unix_s));
   return Prompt{std::move(rendered.bytes), true, std::move(rendered.untrusted)};

@@ -26,6 +26,10 @@ struct RenderRequest {
   std::optional<bool> thinking = {};  // empty: as the config says
 };
 
+/// What a config's template section and a request say of a conversation.
+ContextRequest context_request(const config::TemplateConfig& config, const RenderRequest& request,
+                               std::string_view template_source, SpecialTokens tokens);
+
 /// Parts are made when they are first asked for, so a command pays only for what it uses.
 class Pipeline {
  public:
