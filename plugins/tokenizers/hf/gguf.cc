@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bytes_model.h"
+#include "plumb/sdk/utf8.h"
 #include "pre_tokenizer.h"
 
 namespace plumbline::tokenizers::hf {
@@ -38,13 +39,14 @@ Result<std::vector<Bpe::MergeTexts>> merges_of(const MetadataReader& metadata) {
 
 constexpr uint32_t kLiteral = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
 
+/// A literal that is no UTF-8 is in no repaired text as such, only in the middle of a character.
 std::vector<AddedToken> literals_of(const Vocabulary& vocabulary) {
   std::vector<AddedToken> literals;
   for (int32_t id = 0; id < static_cast<int32_t>(vocabulary.tokens.size()); ++id) {
-    if (!vocabulary.is(id, kLiteral) || vocabulary.text(id).empty()) continue;
-    literals.push_back({.id = id,
-                        .literal = std::string(vocabulary.text(id)),
-                        .is_special = vocabulary.is_special(id)});
+    const std::string_view text = vocabulary.text(id);
+    if (!vocabulary.is(id, kLiteral) || text.empty() || !utf8::is_well_formed(text)) continue;
+    literals.push_back(
+        {.id = id, .literal = std::string(text), .is_special = vocabulary.is_special(id)});
   }
   return literals;
 }

@@ -306,6 +306,24 @@ TEST(GgufTokenizer, ToleratesWhatDoesNoHarm) {
   EXPECT_THAT(bpe.ids("ab"), ElementsAre(kAb));
 }
 
+/// Cut at such a literal, a text would go on in the middle of a character.
+TEST(GgufTokenizer, ALiteralThatIsNoUtf8IsInNoText) {
+  for (const char* pre : {"gpt-2", "qwen2", "deepseek-v3"}) {
+    for (const char* literal : {"\xC3", "\xA9", "\xE2\x82", "a\xC3"}) {
+      MadeMetadata made;
+      fill(made, pre);
+      auto all = tokens();
+      all[kBold] = literal;
+      made.strings("tokenizer.ggml.tokens", all);
+      const TokenizerInstance bpe(table(), made.metadata());
+      ASSERT_EQ(bpe.status(), PLUMB_OK) << bpe.message();
+      const std::vector<char> text = {'a', '\xC3', '\xA9'};  // nothing behind it
+      EXPECT_THAT(bpe.ids({text.data(), text.size()}), ElementsAre('a', 0xC3, 0xA9));
+      EXPECT_EQ(bpe.piece(kBold), literal);
+    }
+  }
+}
+
 TEST(GgufTokenizer, HasNoOptions) {
   MadeMetadata made;
   fill(made);

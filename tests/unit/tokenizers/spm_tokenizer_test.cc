@@ -228,6 +228,17 @@ INSTANTIATE_TEST_SUITE_P(
                            "boolean expected"}),
     [](const auto& one) { return std::string(one.param.name); });
 
+/// Cut at such a literal, a text would go on in the middle of a character.
+TEST(SpmTokenizer, ALiteralThatIsNoUtf8IsInNoText) {
+  MadeMetadata made;
+  Vocabulary vocabulary;
+  vocabulary.tokens[kBold] = "\xC3";
+  vocabulary.fill(made, false);
+  const TokenizerInstance spm(table(), made.metadata());
+  ASSERT_EQ(spm.status(), PLUMB_OK) << spm.message();
+  EXPECT_THAT(spm.ids("é"), ElementsAre(kByte + 0xC3, kByte + 0xA9));
+}
+
 TEST(SpmTokenizer, InfiniteScoresAndEmptyTokensDoNoHarm) {
   MadeMetadata made;
   Vocabulary vocabulary;

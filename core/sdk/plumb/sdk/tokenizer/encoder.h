@@ -146,14 +146,16 @@ void cut_at_literals(const Vocabulary& vocabulary, const LiteralMatcher& literal
 }
 
 /// Adds every literal that is matched before the vocabulary's own rules: control, unknown,
-/// user-defined. as_matched(token text) is the literal's form in the texts that will be cut.
+/// user-defined. as_matched(token text) is the literal's form in the texts that will be cut. One
+/// that is no UTF-8 is left out: it is in no repaired text as such, only in the middle of a
+/// character.
 template <typename AsMatched>
 Result<void> add_literals(const Vocabulary& vocabulary, const AsMatched& as_matched,
                           LiteralMatcher& literals) {
   for (int32_t id = 0; id < static_cast<int32_t>(vocabulary.tokens.size()); ++id) {
     if (!vocabulary.is(id, PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED))
       continue;
-    if (vocabulary.text(id).empty()) continue;
+    if (vocabulary.text(id).empty() || !utf8::is_well_formed(vocabulary.text(id))) continue;
     if (const int32_t first = literals.add(as_matched(vocabulary.text(id)), id); first >= 0) {
       return Error{PLUMB_CORRUPT, "tokenizer.ggml.tokens: tokens " + std::to_string(first) +
                                       " and " + std::to_string(id) + " are the same literal"};
