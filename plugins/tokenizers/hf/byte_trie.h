@@ -67,7 +67,7 @@ class ByteTrie {
     return (static_cast<uint64_t>(node) << 8 | static_cast<uint8_t>(byte)) + 1;
   }
   size_t slot_of(uint64_t key) const {
-    return tokenizer::fold_multiply(key, 0x9E3779B97F4A7C15u) & (edges_.size() - 1);
+    return tokenizer::fold_multiply(key ^ seed_, 0x9E3779B97F4A7C15u) & (edges_.size() - 1);
   }
   void add_edge(Edge edge) {
     if (2 * (n_edges_ + 1) > edges_.size()) {
@@ -89,6 +89,7 @@ class ByteTrie {
   std::vector<int32_t> ids_;  // by node
   std::vector<Edge> edges_;
   size_t n_edges_ = 0;
+  uint64_t seed_ = tokenizer::seed_from_address(edges_.data()) | 1;
 };
 
 }  // namespace plumbline::tokenizers::hf
