@@ -1,5 +1,6 @@
 #include "json_model.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -27,6 +28,8 @@ Result<std::string_view> type_of(const JsonNode& model) {
 Result<ModelVocabulary> read_object(const JsonNode& vocab) {
   simdjson::dom::object object;
   if (vocab.raw().get(object) != simdjson::SUCCESS) return vocab.error("an object expected");
+  // Each id up to the largest takes memory: few tokens may not ask for many.
+  const uint64_t end = std::min<uint64_t>(kMostTokens, 4096 + 16 * uint64_t{object.size()});
   ModelVocabulary out;
   for (const auto [token, value] : object) {
     uint64_t id = 0;
@@ -34,9 +37,9 @@ Result<ModelVocabulary> read_object(const JsonNode& vocab) {
       return vocab.error("token \"" + std::string(token.substr(0, 40)) + "\": " + what);
     };
     if (value.get(id) != simdjson::SUCCESS) return broken("a number from 0 on expected");
-    if (id >= kMostTokens) {
-      return broken("id " + std::to_string(id) + ", less than " + std::to_string(kMostTokens) +
-                    " expected");
+    if (id >= end) {
+      return broken("id " + std::to_string(id) + ", less than " + std::to_string(end) +
+                    " expected for " + std::to_string(object.size()) + " tokens");
     }
     if (id >= out.tokens.size()) {
       if (id >= out.tokens.capacity()) out.tokens.reserve(std::max(id + 1, 2 * id));

@@ -262,6 +262,8 @@ INSTANTIATE_TEST_SUITE_P(
                "id 2 is taken by \"ab\""},
         Damage{"id_absurd", [](json& f) { f["model"]["vocab"]["x"] = 4000000000u; }, PLUMB_CORRUPT,
                "id 4000000000"},
+        Damage{"id_far_from_the_others", [](json& f) { f["model"]["vocab"]["x"] = 16777215; },
+               PLUMB_CORRUPT, "id 16777215, less than 4192 expected for 6 tokens"},
         Damage{"id_negative", [](json& f) { f["model"]["vocab"]["x"] = -1; }, PLUMB_CORRUPT,
                "\"x\""},
         Damage{"id_is_text", [](json& f) { f["model"]["vocab"]["x"] = "1"; }, PLUMB_CORRUPT,
