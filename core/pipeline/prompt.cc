@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "plumb/sdk/white_space.h"
+
 namespace plumbline::pipeline {
 namespace {
 
@@ -11,10 +13,6 @@ constexpr uint32_t kLiteral = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_
 bool has(std::span<const uint64_t> bits, int32_t id) {
   const auto at = static_cast<uint32_t>(id);
   return id >= 0 && at / 64 < bits.size() && (bits[at / 64] >> (at % 64) & 1) != 0;
-}
-
-bool is_white_space(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
 }
 
 // Did a stranger write a visible byte of this span? White space around a literal that strips it is

@@ -44,7 +44,8 @@ inline constexpr const char* kHarmless[] = {"\nhi",
                                             "def f(x):\n    return {'a': [1]}\n",
                                             "a <| b |> c",
                                             "1234567 .5",
-                                            "tab\tend\r\n"};
+                                            "tab\tend\r\n",
+                                            "\u3000hi\u00a0"};
 
 /// Strangers' texts in every place that a template may have for them. with_tools: a tool is
 /// offered, called and answers; documents lie beside.

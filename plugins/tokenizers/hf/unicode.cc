@@ -53,12 +53,6 @@ bool is_ascii_digit(char32_t c) {
 
 }  // namespace
 
-bool is_white_space(char32_t c) {
-  if (c < 0x80) return c == ' ' || (c >= '\t' && c <= '\r');
-  return c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
-         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
-}
-
 bool is_numeric(char32_t c) {
   if (c < 0x80) return is_ascii_digit(c);
   return has_category(c, kNumbers) || is_in(kLaterNumbers, c);

@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "plumb/sdk/white_space.h"
+
 namespace plumbline::tokenizers::hf {
 
-/// White_Space, which no version of Unicode has changed since 6.3.
-bool is_white_space(char32_t c);
 /// \p{N}.
 bool is_numeric(char32_t c);
 /// \w of Rust's regular expressions: letters, marks, decimal and letter numbers, connectors,

@@ -4,6 +4,7 @@
 
 #include "core/pipeline/continued_turn.h"
 #include "tests/support/attacked_prompts.h"
+#include "tests/support/made_tokenizer.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/pipeline/tiny_world.h"
 
@@ -78,6 +79,24 @@ TEST(RoleForgery, IsJudgedByWhatStandsBetweenTurns) {
   EXPECT_THAT(plain.reason, HasSubstr("anyone can write: \" [/INST]\""));
   EXPECT_THAT(verdict("{{ messages[0].content }}").reason, HasSubstr("leaves out"));
   EXPECT_THAT(verdict("{{ raise_exception('no talk') }}").reason, HasSubstr("no talk"));
+}
+
+OrderedJson users(const std::string& text) {
+  return OrderedJson::array({{{"role", "user"}, {"content", text}}});
+}
+
+// Oracle: the property White_Space, which literals that strip take, is nobody's token.
+TEST(Injection, WhiteSpaceThatALiteralStripsIsHarmless) {
+  const MadePipeline made(
+      made_tokenizer({{{"content", "<|user|>"}, {"special", true}, {"rstrip", true}}}),
+      "{% for m in messages %}<|user|>\n{{ m.content }}{% endfor %}");
+  for (const std::string space : {" ", "\u3000", "\u00a0", "\u0085", "\u2028\t"}) {
+    const auto encoding = made.encode(users(space + "こんにちは"));
+    ASSERT_TRUE(encoding) << encoding.error().message;
+    EXPECT_EQ(encoding->ids.front(), 256);
+    EXPECT_EQ(encoding->spans.front().end, 9 + space.size());
+    EXPECT_EQ(encoding->ids.size(), 1 + std::string("こんにちは").size());
+  }
 }
 
 TEST(Injection, NoAttackForgesARoleUnderAnyPublicTemplate) {
