@@ -148,11 +148,31 @@ Result<Prompt> Pipeline::render(OrderedJson messages, const RenderRequest& reque
   return Prompt{std::move(rendered.bytes), true, std::move(rendered.untrusted)};
 }
 
+Result<Prompt> Pipeline::render_probe(const char* first_role) {
+  const auto turn = [](const char* role, std::string_view text) {
+    return OrderedJson{{"role", role}, {"content", text}};
+  };
+  OrderedJson probe =
+      OrderedJson::array({turn("user", kProbeTexts[0]), turn("assistant", kProbeTexts[1]),
+                          turn("user", kProbeTexts[2])});
+  if (*first_role != '\0') probe.insert(probe.begin(), turn(first_role, "plumb-probe-first"));
+  return render(std::move(probe), {.final_turn = FinalTurn::kAnswer});
+}
+
 Result<std::span<const uint64_t>> Pipeline::control_bits() {
   if (control_bits_.empty()) {
     PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
     PLUMB_ASSIGN(const std::string_view source, template_text());
-    PLUMB_ASSIGN(control_bits_, control_set(*tokens, source, config_.tokenizer.control_literals));
+    PLUMB_ASSIGN(std::vector<uint64_t> bits,
+                 control_set(*tokens, source, config_.tokenizer.control_literals));
+    for (const char* role : {"", "system", "developer", "tool"}) {
+      if (source.empty()) break;
+      const auto probe = render_probe(role);
+      // A template may refuse a role, a vocabulary the probe's words: then there is nothing to
+      // learn.
+      if (probe && probe->untrusted) static_cast<void>(bar_written(*tokens, *probe, bits));
+    }
+    control_bits_ = std::move(bits);
   }
   return std::span<const uint64_t>(control_bits_);
 }
@@ -175,13 +195,7 @@ Result<Encoding> Pipeline::encode_prompt(const Prompt& prompt) {
 Result<RoleForgery> Pipeline::role_forgery() {
   PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
   PLUMB_ASSIGN(const std::span<const uint64_t> bits, control_bits());
-  const auto turn = [](const char* role, std::string_view text) {
-    return OrderedJson{{"role", role}, {"content", text}};
-  };
-  const OrderedJson probe =
-      OrderedJson::array({turn("user", kProbeTexts[0]), turn("assistant", kProbeTexts[1]),
-                          turn("user", kProbeTexts[2])});
-  const auto rendered = render(probe, {.final_turn = FinalTurn::kAnswer});
+  const auto rendered = render_probe("");
   if (!rendered) return RoleForgery{false, "no probe conversation: " + rendered.error().message};
   if (!rendered->untrusted) {
     return RoleForgery{

@@ -63,7 +63,8 @@ class Pipeline {
   Result<Encoding> encode_prompt(const Prompt& prompt);
   /// Whether strangers can forge a turn of rendered prompts.
   Result<RoleForgery> role_forgery();
-  /// The control set of template and tokenizer: prompt.h.
+  /// The control set of template and tokenizer, with what the template writes into conversations of
+  /// all roles: prompt.h.
   Result<std::span<const uint64_t>> control_bits();
   /// What the config says of a generation; the rest is the caller's to fill in.
   GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
@@ -74,6 +75,8 @@ class Pipeline {
   Result<size_t> backend_at(const std::string& name);
   Result<const model::ModelFile*> tokenizer_file();
   Result<SpecialTokens> named_tokens();
+  /// A conversation of kProbeTexts, behind a turn of another role unless it is empty.
+  Result<Prompt> render_probe(const char* first_role);
 
   config::PipelineConfig config_;
   Host* host_;

@@ -1,7 +1,8 @@
 #include "core/pipeline/prompt.h"
 
 #include <algorithm>
-#include <set>
+#include <cctype>
+#include <utility>
 
 #include "plumb/sdk/white_space.h"
 
@@ -10,9 +11,24 @@ namespace {
 
 constexpr uint32_t kLiteral = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
 
+void add(std::vector<uint64_t>& bits, int32_t id) {
+  const auto at = static_cast<uint32_t>(id);
+  if (id >= 0 && at / 64 < bits.size()) bits[at / 64] |= uint64_t{1} << (at % 64);
+}
+
 bool has(std::span<const uint64_t> bits, int32_t id) {
   const auto at = static_cast<uint32_t>(id);
   return id >= 0 && at / 64 < bits.size() && (bits[at / 64] >> (at % 64) & 1) != 0;
+}
+
+std::string_view cut(std::string_view text, plumb_span span) {
+  return text.substr(span.begin, span.end - span.begin);
+}
+
+// Is it an added literal that can be seen? span: what became it.
+bool is_literal(const Tokenizer& tokenizer, std::string_view text, int32_t id, plumb_span span) {
+  return (tokenizer.attributes(id) & kLiteral) != 0 && id != tokenizer.info().unknown_id &&
+         !is_white_space(cut(text, span));
 }
 
 // Did a stranger write a visible byte of this span? White space around a literal that strips it is
@@ -41,8 +57,92 @@ std::string quoted(std::string_view text) {
   return out + (text.size() > kShownBytesMax ? "...\"" : "\"");
 }
 
+// Bars the literals that the template wrote into a prompt, whole or of parts. Are there new ones?
+bool bar_written(const Tokenizer& tokenizer, const Prompt& prompt, const Encoding& encoding,
+                 std::vector<uint64_t>& bits) {
+  bool is_new = false;
+  for (size_t i = 0; i < encoding.ids.size(); ++i) {
+    const int32_t id = encoding.ids[i];
+    const plumb_span span = encoding.spans[i];
+    if (has(bits, id) || !is_literal(tokenizer, prompt.bytes, id, span)) continue;
+    if (is_strangers(prompt, span)) continue;
+    add(bits, id);
+    is_new = true;
+  }
+  return is_new;
+}
+
+// Bars the literals that stand in the template's source.
+void bar_source(const Tokenizer& tokenizer, std::string_view source, std::vector<uint64_t>& bits) {
+  if (const auto encoding = tokenizer.encode(source, PLUMB_SPECIAL_PARSE)) {
+    for (size_t i = 0; i < encoding->ids.size(); ++i) {
+      const int32_t id = encoding->ids[i];
+      if (is_literal(tokenizer, source, id, encoding->spans[i])) add(bits, id);
+    }
+    return;
+  }
+  // A vocabulary that cannot read the source does not tell which ones: all of them.
+  for (uint32_t at = 0; at < tokenizer.info().n_vocab; ++at) {
+    const auto id = static_cast<int32_t>(at);
+    if ((tokenizer.attributes(id) & kLiteral) == 0) continue;
+    const auto literal = tokenizer.piece(id, true);
+    if (!literal || !is_white_space(*literal)) add(bits, id);
+  }
+}
+
+// The id of a whole text; -1 if it is no added token.
+int32_t literal_id(const Tokenizer& tokenizer, std::string_view literal) {
+  const auto encoding = tokenizer.encode(literal, PLUMB_SPECIAL_PARSE);
+  if (!encoding) return -1;
+  for (size_t i = 0; i < encoding->ids.size(); ++i) {
+    const int32_t id = encoding->ids[i];
+    const bool is_added = (tokenizer.attributes(id) & kLiteral) != 0;
+    if (!is_added || cut(literal, encoding->spans[i]).size() != literal.size()) continue;
+    if (id != tokenizer.info().unknown_id) return id;
+    // It also stands for every text that the vocabulary does not have.
+    const auto piece = tokenizer.piece(id, true);
+    if (piece && *piece == literal) return id;
+  }
+  return -1;
+}
+
+// The signs that a literal opens and closes with: <| and |>.
+struct Shape {
+  std::string_view opening;
+  std::string_view closing;
+  bool operator==(const Shape&) const = default;
+};
+
+Shape shape(std::string_view literal) {
+  const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
+  const auto is_sign = [](unsigned char c) { return std::ispunct(c) != 0; };
+  const auto begin = std::find_if_not(literal.begin(), literal.end(), is_space);
+  const auto end = std::find_if_not(literal.rbegin(), literal.rend(), is_space).base();
+  if (begin >= end) return {};
+  const auto opening_end = std::find_if_not(begin, end, is_sign);
+  const auto closing_begin =
+      std::find_if_not(literal.rbegin() + (literal.end() - end), literal.rend(), is_sign).base();
+  return {{begin, opening_end}, {std::min(closing_begin, end), end}};
+}
+
 RoleForgery unprotected(std::string reason) {
   return {false, std::move(reason)};
+}
+
+// Where a template joins its markers of parts, those that no probe showed look like the others.
+Result<RoleForgery> judge_joined(const Tokenizer& tokenizer, std::span<const Shape> markers,
+                                 std::span<const uint64_t> control_bits) {
+  for (uint32_t at = 0; at < tokenizer.info().n_vocab && !markers.empty(); ++at) {
+    const auto id = static_cast<int32_t>(at);
+    if ((tokenizer.attributes(id) & kLiteral) == 0 || has(control_bits, id)) continue;
+    PLUMB_ASSIGN(const std::string_view literal, tokenizer.piece(id, true));
+    if (is_white_space(literal) || std::ranges::find(markers, shape(literal)) == markers.end())
+      continue;
+    return unprotected("anyone can write " + quoted(literal) +
+                       ", which looks like the template's own markers: list it in "
+                       "tokenizer.control_literals if it is one");
+  }
+  return RoleForgery{true, {}};
 }
 
 }  // namespace
@@ -52,32 +152,45 @@ Result<std::vector<uint64_t>> control_set(const Tokenizer& tokenizer,
                                           std::span<const std::string> literals) {
   const uint32_t n_vocab = tokenizer.info().n_vocab;
   std::vector<uint64_t> bits((uint64_t{n_vocab} + 63) / 64, 0);
-  std::set<std::string_view> missing(literals.begin(), literals.end());
   for (uint32_t at = 0; at < n_vocab; ++at) {
     const auto id = static_cast<int32_t>(at);
-    const uint32_t attributes = tokenizer.attributes(id);
-    if ((attributes & kLiteral) == 0) continue;
-    PLUMB_ASSIGN(const std::string_view literal, tokenizer.piece(id, false));
-    const bool is_listed = missing.erase(literal) > 0;
-    const bool is_special = (attributes & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) != 0;
-    const bool is_in_template =
-        !is_white_space(literal) && template_source.find(literal) != std::string_view::npos;
-    if (is_special || is_listed || is_in_template) bits[at / 64] |= uint64_t{1} << (at % 64);
+    if ((tokenizer.attributes(id) & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) != 0)
+      add(bits, id);
   }
-  if (missing.empty()) return bits;
-  return Error{PLUMB_INVALID_CONFIG, "tokenizer.control_literals: " + quoted(*missing.begin()) +
-                                         " is no added token of the vocabulary"};
+  bar_source(tokenizer, template_source, bits);
+  for (const std::string& literal : literals) {
+    const int32_t id = literal_id(tokenizer, literal);
+    if (id < 0) {
+      return Error{PLUMB_INVALID_CONFIG, "tokenizer.control_literals: " + quoted(literal) +
+                                             " is no added token of the vocabulary"};
+    }
+    add(bits, id);
+  }
+  return bits;
+}
+
+Result<void> bar_written(const Tokenizer& tokenizer, const Prompt& prompt,
+                         std::vector<uint64_t>& control_bits) {
+  PLUMB_ASSIGN(const Encoding encoding, tokenizer.encode(prompt.bytes, PLUMB_SPECIAL_PARSE));
+  bar_written(tokenizer, prompt, encoding, control_bits);
+  return {};
 }
 
 Result<Encoding> encode_rendered(const Tokenizer& tokenizer, const Prompt& prompt,
                                  std::span<const uint64_t> control_bits) {
   if (!prompt.untrusted) return tokenizer.encode(prompt.bytes, PLUMB_SPECIAL_PARSE);
-  PLUMB_ASSIGN(Encoding encoding, tokenizer.encode(prompt.bytes, PLUMB_SPECIAL_PARSE,
-                                                   {*prompt.untrusted, control_bits}));
+  std::vector<uint64_t> barred(control_bits.begin(), control_bits.end());
+  const auto encode = [&] {
+    return tokenizer.encode(prompt.bytes, PLUMB_SPECIAL_PARSE, {*prompt.untrusted, barred});
+  };
+  PLUMB_ASSIGN(Encoding encoding, encode());
+  if (bar_written(tokenizer, prompt, encoding, barred)) {
+    PLUMB_ASSIGN(encoding, encode());
+  }
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const int32_t id = encoding.ids[i];
     // What no token stands for becomes the unknown one, whoever wrote it.
-    if (!has(control_bits, id) || id == tokenizer.info().unknown_id) continue;
+    if (!has(barred, id) || id == tokenizer.info().unknown_id) continue;
     if (is_strangers(prompt, encoding.spans[i])) {
       return Error{PLUMB_INTERNAL, tokenizer.id() + ": token " + std::to_string(id) +
                                        " out of bytes " + std::to_string(encoding.spans[i].begin) +
@@ -101,19 +214,25 @@ Result<RoleForgery> judge_probe(const Tokenizer& tokenizer, std::string_view ren
     gaps.push_back({at, rendered.size()});
   }
   PLUMB_ASSIGN(const Encoding encoding, tokenizer.encode(rendered, PLUMB_SPECIAL_PARSE));
+  std::vector<Shape> added;  // the markers among the added literals that are no special tokens
   for (const plumb_span gap : gaps) {
     bool is_marked = false;
-    for (size_t i = 0; i < encoding.ids.size() && !is_marked; ++i) {
+    for (size_t i = 0; i < encoding.ids.size(); ++i) {
+      const int32_t id = encoding.ids[i];
       const plumb_span span = encoding.spans[i];
-      is_marked = has(control_bits, encoding.ids[i]) && gap.begin <= span.begin &&
-                  span.end <= gap.end && span.begin < span.end;
+      const bool is_inside = gap.begin <= span.begin && span.end <= gap.end;
+      if (!has(control_bits, id) || !is_inside || span.begin == span.end) continue;
+      is_marked = true;
+      const Shape marker = shape(cut(rendered, span));
+      const bool is_special = (tokenizer.attributes(id) & PLUMB_TOKEN_CONTROL) != 0;
+      if (!is_special && marker != Shape()) added.push_back(marker);
     }
     if (!is_marked) {
-      const auto between = rendered.substr(gap.begin, gap.end - gap.begin);
-      return unprotected("turns are told apart by text that anyone can write: " + quoted(between));
+      return unprotected("turns are told apart by text that anyone can write: " +
+                         quoted(cut(rendered, gap)));
     }
   }
-  return RoleForgery{true, {}};
+  return judge_joined(tokenizer, added, control_bits);
 }
 
 }  // namespace plumbline::pipeline
