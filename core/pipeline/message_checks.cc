@@ -1,6 +1,8 @@
 #include "core/pipeline/message_checks.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace plumbline::pipeline {
 namespace {
@@ -23,6 +25,11 @@ std::string shown(const Json* value) {
     default:
       return "a number";
   }
+}
+
+std::string in_quotes(const std::string& key) {
+  constexpr size_t kShownBytesMax = 40;
+  return Json(key.substr(0, kShownBytesMax)).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 Error wrong(const std::string& where, const Json* seen, const char* expected) {
@@ -81,8 +88,23 @@ Result<void> check_tool_calls(const Json* calls, const std::string& where) {
   return {};
 }
 
+// A letter or _, then letters, digits and _: nothing that can pass for a marker. Templates may
+// write the keys of a message, and nobody tells whose they are.
+bool is_name(std::string_view key) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto is_inner = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return !key.empty() && is_letter(key.front()) && std::ranges::all_of(key, is_inner);
+}
+
 Result<void> check_message(const Json& message, const std::string& where) {
   if (!message.is_object()) return wrong(where, &message, "an object with a role");
+  for (const auto& [key, value] : message.items()) {
+    if (is_name(key)) continue;
+    return Error{PLUMB_INVALID_ARGUMENT, where + ": the key " + in_quotes(key) +
+                                             ", expected a name of letters, digits and _"};
+  }
   const Json* role = find(message, "role");
   if (role == nullptr || !role->is_string()) return wrong(where + ".role", role, "a text");
   PLUMB_TRY(check_content(find(message, "content"), where + ".content"));
