@@ -10,6 +10,10 @@
 namespace plumbline::pipeline {
 namespace {
 
+// A file's own rules can make a text longer than three ids a byte; a normalizer of strangers' must
+// not fill the memory.
+constexpr uint64_t kMostIdsOfAnyText = uint64_t{1} << 24;
+
 struct Surroundings {
   std::vector<int32_t> prefix;
   std::vector<int32_t> suffix;
@@ -63,34 +67,40 @@ Tokenizer::~Tokenizer() {
 Result<Encoding> Tokenizer::encode(std::string_view text, uint32_t special,
                                    const Untrusted& untrusted) const {
   Encoding encoding;
-  // About four bytes a token in prose; the second call is for what is denser.
-  uint64_t capacity = text.size() / 3 + 16;
   ErrorBuffer error;
-  while (true) {
-    encoding.ids.resize(capacity);
-    encoding.spans.resize(capacity);
-    auto request = make_abi<plumb_encode_request>();
-    request.special = special;
-    request.text = to_abi(text);
-    request.untrusted = untrusted.ranges.data();
-    request.n_untrusted = untrusted.ranges.size();
-    request.barred_bits = untrusted.barred_bits.empty() ? nullptr : untrusted.barred_bits.data();
-    auto result = make_abi<plumb_encode_result>();
+  auto request = make_abi<plumb_encode_request>();
+  request.special = special;
+  request.text = to_abi(text);
+  request.untrusted = untrusted.ranges.data();
+  request.n_untrusted = untrusted.ranges.size();
+  request.barred_bits = untrusted.barred_bits.empty() ? nullptr : untrusted.barred_bits.data();
+  auto result = make_abi<plumb_encode_result>();
+  // About four bytes a token in prose; the second call is for what is denser.
+  result.n = text.size() / 3 + 16;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    result.capacity = result.n;
+    encoding.ids.resize(result.capacity);
+    encoding.spans.resize(result.capacity);
     result.ids = encoding.ids.data();
     result.spans = encoding.spans.data();
-    result.capacity = capacity;
     const plumb_status status = table_->encode(self_, &request, &result, error);
-    if (status == PLUMB_MORE_SPACE && result.n > capacity && result.n <= 3 * text.size() + 8) {
-      capacity = result.n;
-      continue;
+    if (status != PLUMB_OK && status != PLUMB_MORE_SPACE) return error.take(status).at(id_);
+    if (status == PLUMB_OK && result.n <= result.capacity) {
+      encoding.ids.resize(result.n);
+      encoding.spans.resize(result.n);
+      return encoding;
     }
-    if (status != PLUMB_OK) return error.take(status).at(id_);
-    if (result.n > capacity)
-      return Error{PLUMB_INTERNAL, id_ + ": wrote more ids than there was room for"};
-    encoding.ids.resize(result.n);
-    encoding.spans.resize(result.n);
-    return encoding;
+    if (status == PLUMB_OK || result.n <= result.capacity) break;
+    const uint64_t most = std::max(3 * uint64_t{text.size()} + 8, kMostIdsOfAnyText);
+    if (result.n > most) {
+      return Error{PLUMB_UNSUPPORTED, id_ + ": a text of " + std::to_string(text.size()) +
+                                          " bytes becomes " + std::to_string(result.n) +
+                                          " ids, at most " + std::to_string(most) + " expected"};
+    }
   }
+  return Error{PLUMB_INTERNAL, id_ + ": wrote " + std::to_string(result.n) +
+                                   " ids where there was room for " +
+                                   std::to_string(result.capacity)};
 }
 
 Result<std::vector<Encoding>> Tokenizer::encode_batch(std::span<const std::string_view> texts,

@@ -3,6 +3,7 @@
 
 #include "core/pipeline/tokenizer.h"
 #include "plumb/sdk/abi.h"
+#include "tests/support/made_tokenizer.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -55,6 +56,36 @@ TEST_F(HostTokenizer, ATextMayHaveThreeIdsAByte) {
   ASSERT_TRUE(encoding) << encoding.error().message;
   EXPECT_EQ(encoding->ids.size(), 300u);
   EXPECT_EQ(encoding->spans.back().end, 100u);
+}
+
+// Oracle: NFKC makes 18 characters, 33 bytes, of U+FDFA (UnicodeData.txt).
+TEST(MadeTokenizer, ATextMayGrowBeyondThreeIdsAByte) {
+  nlohmann::json file = test::made_tokenizer(nlohmann::json::array());
+  file["normalizer"] = {{"type", "NFKC"}};
+  const test::MadePipeline made(file, "");
+  const auto encoding = (*made->tokenizer())->encode("\uFDFA", PLUMB_SPECIAL_PARSE);
+  ASSERT_TRUE(encoding) << encoding.error().message;
+  EXPECT_EQ(encoding->ids.size(), 33u);
+}
+
+TEST_F(HostTokenizer, SaysHowManyIdsATextWouldHave) {
+  table_.encode = [](void*, const plumb_encode_request*, plumb_encode_result* result,
+                     plumb_error*) -> plumb_status {
+    result->n = 20'000'000;
+    return PLUMB_MORE_SPACE;
+  };
+  const auto too_many = tokenizer_->encode("abc", PLUMB_SPECIAL_OFF);
+  ASSERT_FALSE(too_many);
+  EXPECT_EQ(too_many.error().message,
+            "test: a text of 3 bytes becomes 20000000 ids, at most 16777216 expected");
+  table_.encode = [](void*, const plumb_encode_request*, plumb_encode_result* result,
+                     plumb_error*) -> plumb_status {
+    result->n = result->capacity + 1;  // never content
+    return PLUMB_MORE_SPACE;
+  };
+  const auto greedy = tokenizer_->encode("abc", PLUMB_SPECIAL_OFF);
+  ASSERT_FALSE(greedy);
+  EXPECT_EQ(greedy.error().message, "test: wrote 19 ids where there was room for 18");
 }
 
 TEST_F(HostTokenizer, ABatchKeepsTheOrderOfItsTexts) {
