@@ -144,6 +144,7 @@ Result<void> CharactersModel::add_characters(std::string_view word, Barred barre
       if (begin > 0) text.append(options_.continuing_prefix);
       text.append(key);
       if (end == word.size()) text.append(options_.word_suffix);
+      PLUMB_TRY(scratch.allowance.take_growth(key.size(), text.size()));
       key = text;
     }
     if (const int32_t id = index_.find(key); id >= 0 && !barred.has(id)) {

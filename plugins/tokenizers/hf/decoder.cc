@@ -29,7 +29,7 @@ void replace_all(std::string& text, std::string_view old_part, std::string_view 
 }
 
 class ByteLevelStep : public DecodeStep {
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     std::string bytes;
     if (append_bytes_of(token.text, bytes)) token.text = std::move(bytes);
     return {};
@@ -38,7 +38,7 @@ class ByteLevelStep : public DecodeStep {
 };
 
 class ByteFallbackStep : public DecodeStep {
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     const int32_t byte = byte_of_fallback(token.text);
     if (byte < 0) return {};
     token.text.assign(1, static_cast<char>(byte));
@@ -51,12 +51,15 @@ class ReplaceStep : public DecodeStep {
  public:
   ReplaceStep(Finder finder, std::string content)
       : finder_(std::move(finder)), content_(std::move(content)) {}
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance& allowance) const override {
     if (token.text.empty() || token.is_byte) return {};
     std::vector<Stretch> stretches;
-    PLUMB_TRY(finder_.cut(token.text, stretches));
+    PLUMB_TRY(finder_.cut(token.text, stretches, allowance));
+    const size_t most_bytes = allowance.most_bytes(token.text.size());
     std::string out;
     for (const Stretch& one : stretches) {
+      const size_t n_bytes = one.is_match ? content_.size() : one.end - one.begin;
+      if (n_bytes > most_bytes - out.size()) return allowance.too_long(token.text.size());
       if (one.is_match) {
         out.append(content_);
       } else {
@@ -75,7 +78,7 @@ class ReplaceStep : public DecodeStep {
 class MetaspaceStep : public DecodeStep {
  public:
   MetaspaceStep(char32_t mark, bool has_prefix) : mark_(text_of(mark)), has_prefix_(has_prefix) {}
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     replace_all(token.text, mark_, token.is_first && has_prefix_ ? "" : " ");
     return {};
   }
@@ -90,7 +93,7 @@ class StripStep : public DecodeStep {
  public:
   StripStep(char32_t content, size_t n_start, size_t n_end)
       : content_(text_of(content)), n_start_(n_start), n_end_(n_end) {}
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     std::string_view left = token.text;
     for (size_t i = 0; i < n_start_ && left.starts_with(content_); ++i)
       left.remove_prefix(content_.size());
@@ -109,7 +112,7 @@ class StripStep : public DecodeStep {
 class StripFirstStep : public DecodeStep {
  public:
   explicit StripFirstStep(char32_t content) : content_(text_of(content)) {}
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     if (token.is_first && token.text.starts_with(content_)) token.text.erase(0, content_.size());
     return {};
   }
@@ -123,7 +126,7 @@ class WordPieceStep : public DecodeStep {
  public:
   WordPieceStep(std::string prefix, bool cleans_up)
       : prefix_(std::move(prefix)), cleans_up_(cleans_up) {}
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     if (!token.is_first) {
       if (token.text.starts_with(prefix_)) {
         token.text.erase(0, prefix_.size());
@@ -160,7 +163,7 @@ class WordPieceStep : public DecodeStep {
 };
 
 class JoinStep : public DecodeStep {
-  Result<void> apply(Reading& token) const override {
+  Result<void> apply(Reading& token, Allowance&) const override {
     if (!token.is_first) token.text.insert(0, " ");
     return {};
   }
@@ -199,8 +202,12 @@ bool Decoder::minds_first() const {
                      [](const DecodeStepPtr& step) { return step->minds_first(); });
 }
 
-Result<void> Decoder::apply(Reading& token) const {
-  for (const DecodeStepPtr& step : steps_) PLUMB_TRY(step->apply(token));
+Result<void> Decoder::apply(Reading& token, Allowance& allowance) const {
+  for (const DecodeStepPtr& step : steps_) {
+    const size_t n_bytes = token.text.size();
+    PLUMB_TRY(step->apply(token, allowance));
+    PLUMB_TRY(allowance.take_growth(n_bytes, token.text.size()));
+  }
   return {};
 }
 

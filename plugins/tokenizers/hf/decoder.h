@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "allowance.h"
 #include "finder.h"
 #include "plumb/sdk/result.h"
 
@@ -22,7 +23,7 @@ struct Reading {
 class DecodeStep {
  public:
   virtual ~DecodeStep() = default;
-  virtual Result<void> apply(Reading& token) const = 0;
+  virtual Result<void> apply(Reading& token, Allowance& allowance) const = 0;
   virtual bool minds_first() const { return false; }
   virtual bool is_byte_level() const { return false; }
 };
@@ -51,7 +52,7 @@ class Decoder {
   bool minds_first() const;
   /// True if this is the byte alphabet read back and nothing else.
   bool is_byte_level() const { return steps_.size() == 1 && steps_[0]->is_byte_level(); }
-  Result<void> apply(Reading& token) const;
+  Result<void> apply(Reading& token, Allowance& allowance) const;
 
  private:
   std::vector<DecodeStepPtr> steps_;

@@ -17,28 +17,23 @@ const OnigUChar* bytes_of(std::string_view text) {
   return reinterpret_cast<const OnigUChar*>(text.data());
 }
 
-/// How much a pattern may backtrack over a whole text. A search is tried with few steps and, where
-/// these are too few, with more; what was given to a search that failed or went on is spent.
+/// One search. It is tried with few steps and, where these are too few, with more; what was given
+/// to a search that went on or failed is taken from the allowance.
 class Steps {
  public:
-  explicit Steps(size_t n_bytes) : left_(kFree + kPerByte * n_bytes) {}
+  explicit Steps(Allowance& allowance) : allowance_(allowance) {}
 
-  void begin_search() { given_ = kFewest; }
   unsigned long given() const { return given_; }
-  /// More steps for the same search; false if the text has had its share.
+  /// False if the allowance has no more.
   bool more() {
-    if (left_ < given_) return false;
-    left_ -= given_;
+    if (!allowance_.take_steps(given_)) return false;
     given_ *= 16;
     return true;
   }
 
  private:
-  static constexpr uint64_t kFree = 10'000'000;  // Oniguruma's own limit for one match
-  static constexpr uint64_t kPerByte = 256;
-  static constexpr unsigned long kFewest = 256;
-  uint64_t left_;
-  unsigned long given_ = kFewest;
+  Allowance& allowance_;
+  unsigned long given_ = 256;
 };
 
 struct FreeRegion {
@@ -57,14 +52,13 @@ class Finder::Regex {
   Regex(const Regex&) = delete;
   Regex& operator=(const Regex&) = delete;
 
-  Result<void> cut(std::string_view text, std::vector<Stretch>& out) const {
+  Result<void> cut(std::string_view text, std::vector<Stretch>& out, Allowance& allowance) const {
     const std::unique_ptr<OnigRegion, FreeRegion> region(onig_region_new());
     const std::unique_ptr<OnigMatchParam, FreeParameters> parameters(onig_new_match_param());
-    Steps steps(text.size());
     size_t kept = 0;  // text[0, kept) is in out
     bool has_match = false;
     for (size_t at = 0; at <= text.size();) {
-      PLUMB_ASSIGN(const bool found, search(text, at, steps, region.get(), parameters.get()));
+      PLUMB_ASSIGN(const bool found, search(text, at, allowance, region.get(), parameters.get()));
       if (!found) break;
       const size_t begin = static_cast<size_t>(region->beg[0]);
       const size_t end = static_cast<size_t>(region->end[0]);
@@ -83,11 +77,11 @@ class Finder::Regex {
   }
 
  private:
-  Result<bool> search(std::string_view text, size_t from, Steps& steps, OnigRegion* region,
+  Result<bool> search(std::string_view text, size_t from, Allowance& allowance, OnigRegion* region,
                       OnigMatchParam* parameters) const {
     const OnigUChar* begin = bytes_of(text);
     const OnigUChar* end = begin + text.size();
-    for (steps.begin_search();;) {
+    for (Steps steps(allowance);;) {
       onig_initialize_match_param(parameters);
       onig_set_retry_limit_in_match_of_match_param(parameters, steps.given());
       onig_set_retry_limit_in_search_of_match_param(parameters, steps.given());
@@ -148,9 +142,10 @@ Result<Finder> Finder::of_regex(std::string_view expression) {
   return made;
 }
 
-Result<void> Finder::cut(std::string_view text, std::vector<Stretch>& out) const {
+Result<void> Finder::cut(std::string_view text, std::vector<Stretch>& out,
+                         Allowance& allowance) const {
   out.clear();
-  if (regex_ != nullptr) return regex_->cut(text, out);
+  if (regex_ != nullptr) return regex_->cut(text, out, allowance);
   size_t kept = 0;
   for (size_t at; (at = text.find(literal_, kept)) != std::string_view::npos;
        kept = at + literal_.size()) {

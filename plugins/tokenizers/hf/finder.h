@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "allowance.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::tokenizers::hf {
@@ -26,8 +27,8 @@ class Finder {
   static Result<Finder> of_regex(std::string_view expression);
 
   /// Cuts the whole text, which may be any bytes. Empty matches are kept. Fails UNSUPPORTED if the
-  /// expression backtracks more than a fixed number of steps for each byte of the text.
-  Result<void> cut(std::string_view text, std::vector<Stretch>& out) const;
+  /// expression backtracks more than there are steps left.
+  Result<void> cut(std::string_view text, std::vector<Stretch>& out, Allowance& allowance) const;
 
  private:
   class Regex;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "added_tokens.h"
+#include "allowance.h"
 #include "barred.h"
 #include "bpe.h"
 #include "normalizer.h"
@@ -18,6 +19,7 @@ namespace plumbline::tokenizers::hf {
 
 /// Working memory of one encode call, kept for the next one.
 struct Scratch {
+  Allowance allowance;
   tokenizer::MappedText repaired;
   std::vector<AddedTokens::Match> literals;
   Normalizer::Storage normalised;

@@ -45,7 +45,7 @@ template <typename Change>
 class CharacterStep : public NormalizerStep {
  public:
   explicit CharacterStep(Change change) : change_(change) {}
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     return rewrite(view, storage, change_);
   }
 
@@ -92,7 +92,7 @@ bool is_chinese(char32_t c) {
 class NormalFormStep : public NormalizerStep {
  public:
   explicit NormalFormStep(NormalForm form) : form_(form) {}
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     return to_normal_form(form_, view, storage);
   }
 
@@ -102,7 +102,7 @@ class NormalFormStep : public NormalizerStep {
 
 class ByteAlphabetStep : public NormalizerStep {
  public:
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     storage.clear();
     append_in_byte_alphabet(view, storage);
     return storage.view();
@@ -112,7 +112,7 @@ class ByteAlphabetStep : public NormalizerStep {
 class StripStep : public NormalizerStep {
  public:
   StripStep(bool left, bool right) : left_(left), right_(right) {}
-  Result<MappedView> apply(const MappedView& view, MappedText&) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText&, Allowance&) const override {
     const std::string_view text = view.text();
     size_t begin = 0;
     size_t end = text.size();
@@ -138,7 +138,7 @@ class StripStep : public NormalizerStep {
 class PrependStep : public NormalizerStep {
  public:
   explicit PrependStep(std::string text) : text_(std::move(text)) {}
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     if (view.text().empty()) return view;
     const uint64_t begin = view.source(0, 1).begin;
     storage.clear();
@@ -156,10 +156,11 @@ class ReplaceStep : public NormalizerStep {
   ReplaceStep(Finder finder, std::string content)
       : finder_(std::move(finder)), content_(std::move(content)) {}
 
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage,
+                           Allowance& allowance) const override {
     if (view.text().empty()) return view;
     std::vector<Stretch> stretches;
-    PLUMB_TRY(finder_.cut(view.text(), stretches));
+    PLUMB_TRY(finder_.cut(view.text(), stretches, allowance));
     if (stretches.size() == 1 && !stretches[0].is_match) return view;
     storage.clear();
     for (const Stretch& one : stretches) {
@@ -187,7 +188,7 @@ class ReplaceStep : public NormalizerStep {
 class CharsmapStep : public NormalizerStep {
  public:
   explicit CharsmapStep(Charsmap charsmap) : charsmap_(std::move(charsmap)) {}
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     return charsmap_.apply(view, storage);
   }
 
@@ -266,10 +267,14 @@ NormalizerStepPtr charsmap_step(Charsmap charsmap) {
   return std::make_unique<CharsmapStep>(std::move(charsmap));
 }
 
-Result<MappedView> Normalizer::apply(MappedView view, Storage& storage) const {
+Result<MappedView> Normalizer::apply(MappedView view, Storage& storage,
+                                     Allowance& allowance) const {
   size_t spare = 0;  // the storage that the view does not lie in
   for (const NormalizerStepPtr& step : steps_) {
-    PLUMB_ASSIGN(const MappedView next, step->apply(view, storage[spare]));
+    const size_t n_bytes = view.text().size();
+    storage[spare].limit(allowance.most_bytes(n_bytes));
+    PLUMB_ASSIGN(const MappedView next, step->apply(view, storage[spare], allowance));
+    PLUMB_TRY(allowance.take_growth(n_bytes, storage[spare]));
     view = next;
     if (is_in(view, storage[spare])) spare = 1 - spare;
   }

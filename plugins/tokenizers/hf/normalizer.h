@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "allowance.h"
 #include "charsmap.h"
 #include "finder.h"
 #include "normal_forms.h"
@@ -19,7 +20,8 @@ class NormalizerStep {
  public:
   virtual ~NormalizerStep() = default;
   virtual Result<tokenizer::MappedView> apply(const tokenizer::MappedView& view,
-                                              tokenizer::MappedText& storage) const = 0;
+                                              tokenizer::MappedText& storage,
+                                              Allowance& allowance) const = 0;
 };
 
 using NormalizerStepPtr = std::unique_ptr<const NormalizerStep>;
@@ -50,7 +52,8 @@ class Normalizer {
 
   void add(NormalizerStepPtr step) { steps_.push_back(std::move(step)); }
   bool is_empty() const { return steps_.empty(); }
-  Result<tokenizer::MappedView> apply(tokenizer::MappedView view, Storage& storage) const;
+  Result<tokenizer::MappedView> apply(tokenizer::MappedView view, Storage& storage,
+                                      Allowance& allowance) const;
 
  private:
   std::vector<NormalizerStepPtr> steps_;

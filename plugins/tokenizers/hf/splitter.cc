@@ -47,10 +47,10 @@ class StretchStep : public SplitStep {
  public:
   explicit StretchStep(Behaviour behaviour) : behaviour_(behaviour) {}
 
-  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+  Result<void> run(const Views& in, Views& out, MappedText&, Allowance& allowance) const override {
     std::vector<Stretch> stretches;
     for (const MappedView& word : in) {
-      PLUMB_TRY(stretch(word.text(), stretches));
+      PLUMB_TRY(stretch(word.text(), stretches, allowance));
       join(behaviour_, stretches);
       for (const Stretch& one : stretches) {
         if (!one.is_match) put(word, one.begin, one.end, out);
@@ -60,7 +60,8 @@ class StretchStep : public SplitStep {
   }
 
  private:
-  virtual Result<void> stretch(std::string_view word, std::vector<Stretch>& out) const = 0;
+  virtual Result<void> stretch(std::string_view word, std::vector<Stretch>& out,
+                               Allowance& allowance) const = 0;
 
   Behaviour behaviour_;
 };
@@ -71,8 +72,9 @@ class FinderStep : public StretchStep {
       : StretchStep(behaviour), finder_(std::move(finder)), is_inverted_(is_inverted) {}
 
  private:
-  Result<void> stretch(std::string_view word, std::vector<Stretch>& out) const override {
-    PLUMB_TRY(finder_.cut(word, out));
+  Result<void> stretch(std::string_view word, std::vector<Stretch>& out,
+                       Allowance& allowance) const override {
+    PLUMB_TRY(finder_.cut(word, out, allowance));
     if (is_inverted_) {
       for (Stretch& one : out) one.is_match = !one.is_match;
     }
@@ -90,7 +92,8 @@ class CharacterStep : public StretchStep {
   CharacterStep(Test test, Behaviour behaviour) : StretchStep(behaviour), test_(test) {}
 
  private:
-  Result<void> stretch(std::string_view word, std::vector<Stretch>& out) const override {
+  Result<void> stretch(std::string_view word, std::vector<Stretch>& out,
+                       Allowance&) const override {
     out.clear();
     size_t kept = 0;
     for (size_t at = 0; at < word.size();) {
@@ -113,7 +116,7 @@ class CharacterStep : public StretchStep {
 class PatternStep : public SplitStep {
  public:
   explicit PatternStep(const Pattern* pattern) : pattern_(pattern) {}
-  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+  Result<void> run(const Views& in, Views& out, MappedText&, Allowance&) const override {
     for (const MappedView& word : in) {
       WordCursor cursor(*pattern_, word.text());
       for (size_t begin = 0, end = 0; cursor.next(&begin, &end);) put(word, begin, end, out);
@@ -128,7 +131,7 @@ class PatternStep : public SplitStep {
 
 class WordStep : public SplitStep {
  public:
-  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+  Result<void> run(const Views& in, Views& out, MappedText&, Allowance&) const override {
     for (const MappedView& word : in) {
       size_t begin = 0;
       int kind = kSpace;
@@ -154,7 +157,7 @@ class WordStep : public SplitStep {
 /// Source  tokenizers, pre_tokenizers/unicode_scripts/pre_tokenizer.rs.
 class ScriptStep : public SplitStep {
  public:
-  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+  Result<void> run(const Views& in, Views& out, MappedText&, Allowance&) const override {
     for (const MappedView& word : in) {
       const std::string_view text = word.text();
       size_t begin = text.size();
@@ -180,7 +183,7 @@ class ScriptStep : public SplitStep {
 class FixedLengthStep : public SplitStep {
  public:
   explicit FixedLengthStep(size_t n_characters) : n_characters_(n_characters) {}
-  Result<void> run(const Views& in, Views& out, MappedText&) const override {
+  Result<void> run(const Views& in, Views& out, MappedText&, Allowance&) const override {
     for (const MappedView& word : in) {
       size_t begin = 0;
       size_t n = 0;
@@ -203,7 +206,7 @@ class FixedLengthStep : public SplitStep {
 /// A step that writes every word anew, into one storage.
 class RewritingStep : public SplitStep {
  public:
-  Result<void> run(const Views& in, Views& out, MappedText& storage) const override {
+  Result<void> run(const Views& in, Views& out, MappedText& storage, Allowance&) const override {
     storage.clear();
     std::vector<size_t> ends;
     for (const MappedView& word : in) {
@@ -327,13 +330,19 @@ SplitStepPtr byte_alphabet_split_step() {
   return std::make_unique<ByteAlphabetSplitStep>();
 }
 
-Result<void> Splitter::cut(const MappedView& text, SplitScratch& scratch) const {
+Result<void> Splitter::cut(const MappedView& text, SplitScratch& scratch,
+                           Allowance& allowance) const {
   scratch.words.assign(1, text);
   if (scratch.storages.size() < steps_.size()) scratch.storages.resize(steps_.size());
+  size_t n_bytes = text.text().size();  // of all words, at most
   for (size_t i = 0; i < steps_.size(); ++i) {
     scratch.before.swap(scratch.words);
     scratch.words.clear();
-    PLUMB_TRY(steps_[i]->run(scratch.before, scratch.words, scratch.storages[i]));
+    MappedText& storage = scratch.storages[i];
+    storage.limit(allowance.most_bytes(n_bytes));
+    PLUMB_TRY(steps_[i]->run(scratch.before, scratch.words, storage, allowance));
+    PLUMB_TRY(allowance.take_growth(n_bytes, storage));
+    n_bytes = std::max(n_bytes, storage.view().text().size());
   }
   return {};
 }

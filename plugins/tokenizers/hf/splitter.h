@@ -33,8 +33,8 @@ class SplitStep {
  public:
   virtual ~SplitStep() = default;
   virtual Result<void> run(const std::vector<tokenizer::MappedView>& in,
-                           std::vector<tokenizer::MappedView>& out,
-                           tokenizer::MappedText& storage) const = 0;
+                           std::vector<tokenizer::MappedView>& out, tokenizer::MappedText& storage,
+                           Allowance& allowance) const = 0;
   /// The splitter that does the same, or null.
   virtual const Pattern* pattern() const { return nullptr; }
 };
@@ -72,7 +72,8 @@ class Splitter {
   const Pattern* pattern() const { return steps_.size() == 1 ? steps_[0]->pattern() : nullptr; }
 
   /// Leaves the words of a text that is not empty in scratch.words.
-  Result<void> cut(const tokenizer::MappedView& text, SplitScratch& scratch) const;
+  Result<void> cut(const tokenizer::MappedView& text, SplitScratch& scratch,
+                   Allowance& allowance) const;
 
  private:
   std::vector<SplitStepPtr> steps_;

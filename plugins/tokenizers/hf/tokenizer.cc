@@ -52,12 +52,12 @@ Result<void> Tokenizer::sort_added() {
   return {};
 }
 
-Result<std::string> Tokenizer::reading_of(int32_t id, bool is_first) {
+Result<std::string> Tokenizer::reading_of(int32_t id, bool is_first, Allowance& allowance) {
   const size_t at = static_cast<size_t>(id);
   const bool is_other = at < parts_.decoded_literals.size() && !parts_.decoded_literals[at].empty();
   Reading token{is_other ? parts_.decoded_literals[at] : std::string(parts_.vocabulary.text(id)),
                 is_first};
-  PLUMB_TRY(parts_.decoder.apply(token));
+  PLUMB_TRY(parts_.decoder.apply(token, allowance));
   if (token.is_byte) {
     parts_.vocabulary.attributes[at] |= PLUMB_TOKEN_BYTE;
     parts_.vocabulary.info.ill_formed = PLUMB_ILL_FORMED_BYTE_RUN;
@@ -83,6 +83,9 @@ Result<void> Tokenizer::read_pieces() {
   const bool minds_first = parts_.decoder.minds_first();
   const int32_t n = static_cast<int32_t>(parts_.vocabulary.tokens.size());
   pieces_.reserve(static_cast<size_t>(n));
+  uint64_t n_bytes = 0;
+  for (const plumb_str token : parts_.vocabulary.tokens) n_bytes += token.bytes;
+  Allowance allowance(n_bytes, PLUMB_CORRUPT);
   // Byte-level BPE has read the words of its vocabulary back already.
   const Bpe* bytes = parts_.decoder.is_byte_level() ? parts_.model->bytes() : nullptr;
   for (int32_t id = 0; id < n; ++id) {
@@ -91,9 +94,9 @@ Result<void> Tokenizer::read_pieces() {
       pieces_.push_back(keep(piece, piece));
       continue;
     }
-    PLUMB_ASSIGN(const std::string inside, reading_of(id, false));
+    PLUMB_ASSIGN(const std::string inside, reading_of(id, false, allowance));
     if (minds_first) {
-      PLUMB_ASSIGN(const std::string first, reading_of(id, true));
+      PLUMB_ASSIGN(const std::string first, reading_of(id, true, allowance));
       pieces_.push_back(keep(inside, first));
     } else {
       pieces_.push_back(keep(inside, inside));
@@ -116,6 +119,7 @@ Result<void> Tokenizer::encode(const plumb_encode_request& request, Scratch& scr
                                IdWriter& out) const {
   const Bars bars(request);
   const bool parses_special = request.special == PLUMB_SPECIAL_PARSE;
+  scratch.allowance = Allowance(request.text.bytes, PLUMB_INVALID_ARGUMENT);
   return in_source_.cut(
       tokenizer::repair(to_view(request.text), scratch.repaired), parses_special, bars,
       scratch.literals, [&](int32_t id, plumb_span span) { out.put(id, span); },
@@ -127,7 +131,8 @@ Result<void> Tokenizer::encode(const plumb_encode_request& request, Scratch& scr
 /// A part between the literals of the source.
 Result<void> Tokenizer::encode_part(const MappedView& part, const Bars& bars, bool parses_special,
                                     Scratch& scratch, IdWriter& out) const {
-  PLUMB_ASSIGN(const MappedView text, parts_.normalizer.apply(part, scratch.normalised));
+  PLUMB_ASSIGN(const MappedView text,
+               parts_.normalizer.apply(part, scratch.normalised, scratch.allowance));
   if (text.text().empty()) return {};
   if (in_normalised_.is_empty()) return encode_text(text, bars, scratch, out);
   return in_normalised_.cut(
@@ -151,7 +156,7 @@ Result<void> Tokenizer::encode_text(const MappedView& text, const Bars& bars, Sc
   }
   if (parts_.splitter.is_empty())
     return encode_word(text, 0, text.text().size(), bars, scratch, out);
-  PLUMB_TRY(parts_.splitter.cut(text, scratch.split));
+  PLUMB_TRY(parts_.splitter.cut(text, scratch.split, scratch.allowance));
   for (const MappedView& word : scratch.split.words)
     PLUMB_TRY(encode_word(word, 0, word.text().size(), bars, scratch, out));
   return {};

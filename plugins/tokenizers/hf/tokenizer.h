@@ -65,7 +65,7 @@ class Tokenizer {
   explicit Tokenizer(Parts parts) : parts_(std::move(parts)) {}
   Result<void> sort_added();
   Result<void> read_pieces();
-  Result<std::string> reading_of(int32_t id, bool is_first);
+  Result<std::string> reading_of(int32_t id, bool is_first, Allowance& allowance);
   PieceRange keep(std::string_view inside, std::string_view first);
 
   Result<void> encode_part(const tokenizer::MappedView& part, const tokenizer::Bars& bars,

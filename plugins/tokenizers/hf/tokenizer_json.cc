@@ -201,14 +201,16 @@ class TokenizerReader {
       if (views[id].bytes == 0) vocabulary.attributes[id] = PLUMB_TOKEN_UNUSED;
     }
     Normalizer::Storage storage;
+    Allowance allowance(parts_.owned.bytes.size(), PLUMB_CORRUPT);
     for (Added& added : added_) {
       const size_t id = static_cast<size_t>(added.token.id);
       vocabulary.attributes[id] =
           added.token.is_special ? PLUMB_TOKEN_CONTROL : PLUMB_TOKEN_USER_DEFINED;
       added.token.literal = added.content;
       if (added.token.is_normalized && !parts_.normalizer.is_empty()) {
-        PLUMB_ASSIGN(const tokenizer::MappedView form,
-                     parts_.normalizer.apply(tokenizer::MappedView(added.content), storage));
+        PLUMB_ASSIGN(
+            const tokenizer::MappedView form,
+            parts_.normalizer.apply(tokenizer::MappedView(added.content), storage, allowance));
         added.token.literal = form.text();
         if (form.text() != added.content) {
           parts_.decoded_literals.resize(views.size());

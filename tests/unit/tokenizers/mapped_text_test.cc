@@ -34,5 +34,21 @@ TEST(MappedText, RepairedBytesKnowWhereTheyCameFrom) {
   expect_span(view.part(4, 8).source(1, 4), 4, 5);
 }
 
+TEST(MappedText, IsCutShortAtItsLimit) {
+  MappedText storage;
+  storage.limit(3);
+  storage.append("ab", {0, 2});
+  storage.append("cd", {2, 4});
+  storage.append("e", {4, 5});
+  EXPECT_EQ(storage.view().text(), "ab") << "nothing follows what was left out";
+  EXPECT_TRUE(storage.is_cut_short());
+  storage.clear();
+  storage.append(MappedView("abc"));
+  EXPECT_EQ(storage.view().text(), "abc");
+  EXPECT_FALSE(storage.is_cut_short());
+  storage.append(MappedView("d"));
+  EXPECT_TRUE(storage.is_cut_short());
+}
+
 }  // namespace
 }  // namespace plumbline::tokenizer

@@ -1,7 +1,9 @@
 // mapped_text.h: a text as the vocabulary sees it, with the source bytes of each of its bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,22 +48,38 @@ class MappedView {
 /// A rewritten text. Each byte carries the source range of the unit it came from.
 class MappedText {
  public:
+  /// Empties the text; from here on, what would make it longer than n_bytes is left out.
+  void limit(uint64_t n_bytes) {
+    clear();
+    most_bytes_ = n_bytes;
+  }
+  bool is_cut_short() const { return is_cut_short_; }
   void clear() {
     bytes_.clear();
     origins_.clear();
+    is_cut_short_ = false;
   }
   void append(std::string_view bytes, plumb_span origin) {
+    if (!has_room(bytes.size())) return;
     bytes_.append(bytes);
     origins_.resize(bytes_.size(), origin);
   }
   /// Appends bytes that did not change.
   void append(const MappedView& part) {
+    if (!has_room(part.text().size())) return;
     bytes_.append(part.text());
     for (size_t i = 0; i < part.text().size(); ++i) origins_.push_back(part.source(i, i + 1));
   }
   MappedView view() const { return {bytes_, origins_.data()}; }
 
  private:
+  bool has_room(size_t n_bytes) {
+    is_cut_short_ |= n_bytes > most_bytes_ - bytes_.size();
+    return !is_cut_short_;
+  }
+
+  uint64_t most_bytes_ = std::numeric_limits<uint64_t>::max();
+  bool is_cut_short_ = false;
   std::string bytes_;
   std::vector<plumb_span> origins_;
 };
