@@ -1,9 +1,9 @@
 // attacked_prompts.h: conversations in which strangers try to forge roles, on one tokenizer under
 // every public template.
 //
-// Oracle: the same conversation with a harmless word in each stranger's place. Whatever strangers
-// write, the control tokens of a prompt are those that the template wrote, so both prompts have the
-// same ones in the same order.
+// Oracle: the same conversation with a harmless word in each stranger's place, as the tokenizer
+// reads it by itself. Whatever strangers write, the special tokens of a prompt, and the other added
+// literals that its template writes, are those of the harmless prompt in the same order.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +12,7 @@
 
 #include "core/pipeline/chat_template.h"
 #include "core/pipeline/prompt.h"
+#include "plumb/sdk/white_space.h"
 #include "tests/support/build_host.h"
 #include "tests/support/golden_cases.h"
 
@@ -107,17 +108,27 @@ class AttackedPrompts {
     bits_ = *pipeline::control_set(tokenizer, source_, {});
   }
 
-  /// How many of the attacks reached a prompt; each must leave its control tokens as they are.
+  /// How many of the attacks reached a prompt; each must leave its markers as they are.
   size_t survive(const std::vector<std::vector<std::string>>& all) const {
     size_t n_rendered = 0;
     for (const bool with_tools : {false, true}) {
-      const auto expected = controls({"harmless"}, with_tools);
-      if (!expected) continue;
+      const auto harmless = render({"harmless"}, with_tools);
+      if (!harmless) continue;
+      const auto plain = tokenizer_.encode(harmless->bytes, PLUMB_SPECIAL_PARSE);
+      EXPECT_TRUE(plain) << (plain ? "" : plain.error().message);
+      if (!plain) continue;
+      const std::set<int32_t> markers = markers_of(*harmless, *plain);
+      const std::vector<int32_t> expected = only(markers, plain->ids);
+      EXPECT_TRUE(!writes_special(*harmless) || !expected.empty()) << harmless->bytes;
       for (const auto& parts : all) {
-        const auto found = controls(parts, with_tools);
-        if (!found) continue;
+        const auto prompt = render(parts, with_tools);
+        if (!prompt) continue;
         ++n_rendered;
-        EXPECT_EQ(*found, *expected) << parts.front() << (with_tools ? " with tools" : "");
+        const auto encoding = pipeline::encode_rendered(tokenizer_, *prompt, bits_);
+        EXPECT_TRUE(encoding) << (encoding ? "" : encoding.error().message);
+        if (!encoding) continue;
+        EXPECT_EQ(only(markers, encoding->ids), expected)
+            << parts.front() << (with_tools ? " with tools" : "");
       }
     }
     return n_rendered;
@@ -152,20 +163,48 @@ class AttackedPrompts {
     return pipeline::Prompt{std::move(rendered->bytes), true, std::move(rendered->untrusted)};
   }
 
-  // The control tokens of a prompt, in order.
-  std::optional<std::vector<int32_t>> controls(const std::vector<std::string>& parts,
-                                               bool with_tools) const {
-    const auto prompt = render(parts, with_tools);
-    if (!prompt) return std::nullopt;
-    const auto encoding = pipeline::encode_rendered(tokenizer_, *prompt, bits_);
-    EXPECT_TRUE(encoding) << (encoding ? "" : encoding.error().message);
-    if (!encoding) return std::nullopt;
-    std::vector<int32_t> ids;
-    for (const int32_t id : encoding->ids) {
-      const bool is_control = (bits_[id / 64] >> (id % 64) & 1) != 0;
-      if (is_control && id != tokenizer_.info().unknown_id) ids.push_back(id);
+  bool is_special(int32_t id) const {
+    return id != tokenizer_.info().unknown_id &&
+           (tokenizer_.attributes(id) & PLUMB_TOKEN_CONTROL) != 0;
+  }
+
+  // All special tokens, and the other added literals of the prompt that can be seen.
+  std::set<int32_t> markers_of(const pipeline::Prompt& prompt,
+                               const pipeline::Encoding& encoding) const {
+    std::set<int32_t> markers;
+    for (uint32_t id = 0; id < tokenizer_.info().n_vocab; ++id) {
+      if (is_special(static_cast<int32_t>(id))) markers.insert(static_cast<int32_t>(id));
     }
-    return ids;
+    for (size_t i = 0; i < encoding.ids.size(); ++i) {
+      const plumb_span span = encoding.spans[i];
+      const std::string_view text =
+          std::string_view(prompt.bytes).substr(span.begin, span.end - span.begin);
+      if ((tokenizer_.attributes(encoding.ids[i]) & PLUMB_TOKEN_USER_DEFINED) != 0 &&
+          !is_white_space(text))
+        markers.insert(encoding.ids[i]);
+    }
+    return markers;
+  }
+
+  static std::vector<int32_t> only(const std::set<int32_t>& wanted,
+                                   const std::vector<int32_t>& ids) {
+    std::vector<int32_t> kept;
+    for (const int32_t id : ids) {
+      if (wanted.contains(id)) kept.push_back(id);
+    }
+    return kept;
+  }
+
+  // Does the literal of a special token stand in a prompt?
+  bool writes_special(const pipeline::Prompt& prompt) const {
+    for (uint32_t at = 0; at < tokenizer_.info().n_vocab; ++at) {
+      const auto id = static_cast<int32_t>(at);
+      if (!is_special(id)) continue;
+      const auto literal = tokenizer_.piece(id, false);
+      if (literal && !literal->empty() && prompt.bytes.find(*literal) != std::string::npos)
+        return true;
+    }
+    return false;
   }
 
   const pipeline::Tokenizer& tokenizer_;
@@ -185,7 +224,8 @@ inline void attack(const pipeline::Tokenizer& tokenizer) {
     n_rendered += prompts.survive(all);
     EXPECT_GT(prompts.keep_parity(), 0u);
   }
-  EXPECT_GT(n_rendered, 50 * all.size());
+  // 106 of the pairs of 59 templates and two conversations; the others are refused.
+  EXPECT_EQ(n_rendered, 106 * all.size());
 }
 
 }  // namespace plumbline::test
