@@ -74,6 +74,25 @@ class TokenizerInstance {
   std::vector<int32_t> ids(std::string_view text, uint32_t special = PLUMB_SPECIAL_PARSE) const {
     return encode(text, special).ids;
   }
+  /// The ids when these bytes are a stranger's and may not become the barred token.
+  std::vector<int32_t> ids_with_bar(std::string_view text, plumb_span untrusted,
+                                    int32_t barred) const {
+    std::vector<uint64_t> bits((info().n_vocab + 63) / 64);
+    bits[static_cast<size_t>(barred) / 64] |= uint64_t{1} << (barred % 64);
+    auto request = make_abi<plumb_encode_request>();
+    request.special = PLUMB_SPECIAL_PARSE;
+    request.text = to_abi(text);
+    request.untrusted = &untrusted;
+    request.n_untrusted = 1;
+    request.barred_bits = bits.data();
+    std::vector<int32_t> ids(3 * text.size() + 8);
+    auto result = make_abi<plumb_encode_result>();
+    result.ids = ids.data();
+    result.capacity = ids.size();
+    EXPECT_EQ(table_.encode(self_, &request, &result, nullptr), PLUMB_OK);
+    ids.resize(result.n);
+    return ids;
+  }
   plumb_status encode_into(std::string_view text, uint32_t special,
                            plumb_encode_result& result) const {
     auto request = make_abi<plumb_encode_request>();

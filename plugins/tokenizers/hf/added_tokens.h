@@ -37,8 +37,7 @@ class AddedTokens {
   bool is_empty() const { return tokens_.empty(); }
 
   /// Calls on_token(id, span) for each match and on_text(part) for what lies between; on_text
-  /// returns Result<void>. A barred literal is as if it were not there: those that begin in it are
-  /// looked for.
+  /// returns Result<void>.
   template <typename OnToken, typename OnText>
   Result<void> cut(const tokenizer::MappedView& view, bool parses_special,
                    const tokenizer::Bars& bars, std::vector<Match>& matches, OnToken&& on_token,
@@ -63,27 +62,29 @@ Result<void> AddedTokens::cut(const tokenizer::MappedView& view, bool parses_spe
                               const tokenizer::Bars& bars, std::vector<Match>& matches,
                               OnToken&& on_token, OnText&& on_text) const {
   const std::string_view text = view.text();
-  matches.clear();
-  if (!matcher_.is_empty()) matcher_.find_backward(text, matches);
+  const auto token_of = [&](const Match& match) -> const AddedToken& {
+    return tokens_[static_cast<size_t>(match.id)];
+  };
   size_t text_begin = 0;
-  size_t at = 0;
   SpaceRun spaces;
-  for (auto match = matches.rbegin(); match != matches.rend(); ++match) {
-    if (match->begin < at) continue;
-    const AddedToken& token = tokens_[static_cast<size_t>(match->id)];
-    if (bars.forbid(token.id, view.source(match->begin, match->end))) continue;
-    at = match->end;
-    if (token.is_special && !parses_special) continue;
-    if (token.is_single_word && !is_alone(text, match->begin, match->end)) continue;
+  const auto is_barred = [&](const Match& match) {
+    return bars.forbid(token_of(match).id, view.source(match.begin, match.end));
+  };
+  const auto on_match = [&](const Match& match) -> Result<void> {
+    const AddedToken& token = token_of(match);
+    if (token.is_special && !parses_special) return {};
+    if (token.is_single_word && !is_alone(text, match.begin, match.end)) return {};
     const size_t begin =
-        token.takes_left ? space_begin(text, match->begin, text_begin) : match->begin;
-    const size_t end = token.takes_right ? space_end(text, match->end, spaces) : match->end;
+        token.takes_left ? space_begin(text, match.begin, text_begin) : match.begin;
+    const size_t end = token.takes_right ? space_end(text, match.end, spaces) : match.end;
     if (text_begin < begin) PLUMB_TRY(on_text(view.part(text_begin, begin)));
     on_token(token.id, view.source(begin, end));
     text_begin = end;
-  }
-  if (text_begin < text.size()) PLUMB_TRY(on_text(view.part(text_begin, text.size())));
-  return {};
+    return {};
+  };
+  PLUMB_TRY(tokenizer::walk_literals(matcher_, text, matches, is_barred, on_match));
+  if (text_begin == text.size()) return {};
+  return on_text(view.part(text_begin, text.size()));
 }
 
 }  // namespace plumbline::tokenizers::hf

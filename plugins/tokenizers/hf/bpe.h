@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "barred.h"
 #include "character_merges.h"
 #include "pair_index.h"
 #include "plumb/sdk/result.h"
@@ -16,6 +15,8 @@
 #include "words/cursor.h"
 
 namespace plumbline::tokenizers::hf {
+
+using tokenizer::Barred;
 
 class Bpe {
  public:

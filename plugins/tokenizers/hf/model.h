@@ -8,7 +8,6 @@
 
 #include "added_tokens.h"
 #include "allowance.h"
-#include "barred.h"
 #include "bpe.h"
 #include "normalizer.h"
 #include "plumb/sdk/result.h"

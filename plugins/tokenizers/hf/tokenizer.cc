@@ -164,26 +164,13 @@ Result<void> Tokenizer::encode_text(const MappedView& text, const Bars& bars, Sc
 
 Result<void> Tokenizer::encode_word(const MappedView& text, size_t begin, size_t end,
                                     const Bars& bars, Scratch& scratch, IdWriter& out) const {
-  const std::string_view word = text.text().substr(begin, end - begin);
-  size_t n_pieces = 0;
-  const Piece* pieces = scratch.cache.find(word, &n_pieces);
-  if (pieces == nullptr) {
-    PLUMB_TRY(parts_.model->encode_word(word, Barred(), scratch));
-    scratch.cache.store(word, scratch.pieces);
-    pieces = scratch.pieces.data();
-    n_pieces = scratch.pieces.size();
-  }
-  const auto span_of = [&](const Piece& piece) {
-    return text.source(begin + piece.begin, begin + piece.end);
-  };
-  for (size_t i = 0; i < n_pieces; ++i) {
-    if (!bars.forbid(pieces[i].id, span_of(pieces[i]))) continue;
-    PLUMB_TRY(parts_.model->encode_word(word, Barred(bars.bits()), scratch));
-    pieces = scratch.pieces.data();
-    n_pieces = scratch.pieces.size();
-    break;
-  }
-  for (size_t i = 0; i < n_pieces; ++i) out.put(pieces[i].id, span_of(pieces[i]));
+  PLUMB_ASSIGN(const std::span<const Piece> pieces,
+               tokenizer::pieces_of(text, begin, end, bars, scratch.cache, scratch.pieces,
+                                    [&](std::string_view word, Barred barred) {
+                                      return parts_.model->encode_word(word, barred, scratch);
+                                    }));
+  for (const Piece& piece : pieces)
+    out.put(piece.id, text.source(begin + piece.begin, begin + piece.end));
   return {};
 }
 

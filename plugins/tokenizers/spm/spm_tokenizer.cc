@@ -8,6 +8,7 @@
 namespace plumbline::tokenizers::spm {
 namespace {
 
+using tokenizer::Barred;
 using tokenizer::MappedText;
 using tokenizer::MappedView;
 using tokenizer::Merge;
@@ -184,15 +185,15 @@ Result<void> SpmTokenizer::encode(const plumb_encode_request& request, Scratch& 
                                   tokenizer::IdWriter& out) const {
   const MappedView view =
       unescape(tokenizer::repair(to_view(request.text), scratch.repaired), scratch.rewritten);
-  tokenizer::cut_at_literals(
-      vocabulary_, literals_, view, request, scratch.matches,
+  const tokenizer::Bars bars(request);
+  return tokenizer::cut_at_literals(
+      vocabulary_, literals_, view, request.special == PLUMB_SPECIAL_PARSE, bars, scratch.matches,
       [&](int32_t id, plumb_span span) { out.put(id, span); },
-      [&](const MappedView& part) { encode_text(part, scratch, out); });
-  return {};
+      [&](const MappedView& part) { return encode_text(part, bars, scratch, out); });
 }
 
-void SpmTokenizer::encode_text(const MappedView& part, Scratch& scratch,
-                               tokenizer::IdWriter& out) const {
+Result<void> SpmTokenizer::encode_text(const MappedView& part, const tokenizer::Bars& bars,
+                                       Scratch& scratch, tokenizer::IdWriter& out) const {
   const MappedView view = add_space_prefix_ ? with_space_before(part, scratch.prefixed) : part;
   const std::string_view text = view.text();
   plumb_span unknown = {0, 0};  // neighbouring unknown characters become one token
@@ -203,20 +204,17 @@ void SpmTokenizer::encode_text(const MappedView& part, Scratch& scratch,
   };
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = word_end(text, begin);
-    const std::string_view word = text.substr(begin, end - begin);
-    size_t n_pieces = 0;
-    const Piece* pieces = scratch.cache.find(word, &n_pieces);
-    if (pieces == nullptr) {
-      encode_word(word, scratch);
-      scratch.cache.store(word, scratch.pieces);
-      pieces = scratch.pieces.data();
-      n_pieces = scratch.pieces.size();
-    }
-    for (size_t i = 0; i < n_pieces; ++i) {
-      const plumb_span span = view.source(begin + pieces[i].begin, begin + pieces[i].end);
-      if (pieces[i].id >= 0) {
+    PLUMB_ASSIGN(const std::span<const Piece> pieces,
+                 tokenizer::pieces_of(view, begin, end, bars, scratch.cache, scratch.pieces,
+                                      [&](std::string_view word, Barred barred) -> Result<void> {
+                                        encode_word(word, barred, scratch);
+                                        return {};
+                                      }));
+    for (const Piece& piece : pieces) {
+      const plumb_span span = view.source(begin + piece.begin, begin + piece.end);
+      if (piece.id >= 0) {
         end_unknown();
-        out.put(pieces[i].id, span);
+        out.put(piece.id, span);
       } else {
         unknown = {has_unknown ? unknown.begin : span.begin, span.end};
         has_unknown = vocabulary_.info.unknown_id >= 0;
@@ -225,6 +223,7 @@ void SpmTokenizer::encode_text(const MappedView& part, Scratch& scratch,
     begin = end;
   }
   end_unknown();
+  return {};
 }
 
 /// Where no token spans a border of two characters, no merge does: what lies between such borders
@@ -236,7 +235,7 @@ size_t SpmTokenizer::word_end(std::string_view text, size_t begin) const {
 }
 
 /// Leaves the pieces of one word in scratch.pieces; id -1 stands for a character that is unknown.
-void SpmTokenizer::encode_word(std::string_view word, Scratch& scratch) const {
+void SpmTokenizer::encode_word(std::string_view word, Barred barred, Scratch& scratch) const {
   tokenizer::Merger& merger = scratch.merger;
   merger.clear();
   for (size_t begin = 0; begin < word.size();) {
@@ -248,7 +247,8 @@ void SpmTokenizer::encode_word(std::string_view word, Scratch& scratch) const {
     const uint32_t n_bytes = right.end - left.begin;
     const int32_t id =
         n_bytes > longest_bytes_ ? -1 : index_.find(word.substr(left.begin, n_bytes));
-    return {id < 0 ? 0 : priorities_[id], id};
+    if (id < 0 || barred.has(id)) return {0, -1};
+    return {priorities_[id], id};
   });
   scratch.pieces.clear();
   for (uint32_t at = 0; at != tokenizer::kNoSymbol; at = merger.symbols[at].next) {
@@ -256,15 +256,16 @@ void SpmTokenizer::encode_word(std::string_view word, Scratch& scratch) const {
     if (symbol.id >= 0) {
       scratch.pieces.push_back({symbol.begin, symbol.end, symbol.id});
     } else {
-      put_character(word, symbol.begin, symbol.end, scratch.pieces);
+      put_character(word, symbol.begin, symbol.end, barred, scratch.pieces);
     }
   }
 }
 
-void SpmTokenizer::put_character(std::string_view word, uint32_t begin, uint32_t end,
+void SpmTokenizer::put_character(std::string_view word, uint32_t begin, uint32_t end, Barred barred,
                                  std::vector<Piece>& out) const {
   const std::string_view character = word.substr(begin, end - begin);
-  const int32_t id = index_.find(character);
+  const int32_t found = index_.find(character);
+  const int32_t id = barred.has(found) ? -1 : found;
   const auto has_token = [&](char byte) { return byte_ids_[static_cast<uint8_t>(byte)] >= 0; };
   if (id >= 0 || !std::all_of(character.begin(), character.end(), has_token)) {
     out.push_back({begin, end, id});

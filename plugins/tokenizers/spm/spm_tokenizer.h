@@ -33,11 +33,12 @@ class SpmTokenizer {
   explicit SpmTokenizer(tokenizer::Vocabulary vocabulary);
   Result<void> index_tokens();
   Result<void> read_scores(std::span<const float> scores);
-  void encode_text(const tokenizer::MappedView& part, tokenizer::Scratch& scratch,
-                   tokenizer::IdWriter& out) const;
+  Result<void> encode_text(const tokenizer::MappedView& part, const tokenizer::Bars& bars,
+                           tokenizer::Scratch& scratch, tokenizer::IdWriter& out) const;
   size_t word_end(std::string_view text, size_t begin) const;
-  void encode_word(std::string_view word, tokenizer::Scratch& scratch) const;
-  void put_character(std::string_view word, uint32_t begin, uint32_t end,
+  void encode_word(std::string_view word, tokenizer::Barred barred,
+                   tokenizer::Scratch& scratch) const;
+  void put_character(std::string_view word, uint32_t begin, uint32_t end, tokenizer::Barred barred,
                      std::vector<tokenizer::Piece>& out) const;
   bool is_joined(char left, char right) const {
     return joined_[static_cast<size_t>(static_cast<uint8_t>(left)) << 8 |

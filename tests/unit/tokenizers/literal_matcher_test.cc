@@ -48,6 +48,16 @@ TEST(LiteralMatcher, FindsTheLongestAtEveryByte) {
       ASSERT_EQ(found.back().begin, at);
       ASSERT_EQ(found.back().end, at + literals[longest].size());
       ASSERT_EQ(found.back().id, longest);
+      LiteralMatcher::Match match = found.back();
+      for (size_t n = literals[longest].size(); n-- > 1;) {  // every shorter one at this byte
+        const auto shorter = std::find(literals.begin(), literals.end(), text.substr(at, n));
+        if (shorter == literals.end()) continue;
+        ASSERT_TRUE(matcher.shorten(match));
+        ASSERT_EQ(match.begin, at);
+        ASSERT_EQ(match.end, at + n);
+        ASSERT_EQ(match.id, shorter - literals.begin());
+      }
+      ASSERT_FALSE(matcher.shorten(match));
       found.pop_back();
     }
     ASSERT_TRUE(found.empty());

@@ -228,6 +228,20 @@ INSTANTIATE_TEST_SUITE_P(
                            "boolean expected"}),
     [](const auto& one) { return std::string(one.param.name); });
 
+TEST(SpmTokenizer, NothingMakesABarredTokenOutOfUntrustedText) {
+  MadeMetadata made;
+  Vocabulary vocabulary;
+  vocabulary.types[kAb] = 4;  // a literal, and what merging makes of "ab"
+  vocabulary.tokens[kBold] = "ab>";
+  vocabulary.fill(made, false);
+  const TokenizerInstance spm(table(), made.metadata());
+  ASSERT_EQ(spm.status(), PLUMB_OK) << spm.message();
+  EXPECT_THAT(spm.ids("abab"), ElementsAre(kAb, kAb));
+  EXPECT_THAT(spm.ids_with_bar("abab", {2, 4}, kAb), ElementsAre(kAb, kA, kB));
+  EXPECT_THAT(spm.ids_with_bar("ab>", {2, 3}, kBold), ElementsAre(kAb, kByte + '>'))
+      << "the shorter literal";
+}
+
 /// Cut at such a literal, a text would go on in the middle of a character.
 TEST(SpmTokenizer, ALiteralThatIsNoUtf8IsInNoText) {
   MadeMetadata made;

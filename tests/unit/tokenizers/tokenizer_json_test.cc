@@ -144,30 +144,10 @@ TEST(TokenizerJson, HolesAreNoTokens) {
   EXPECT_THAT(tokenizer->ids("x"), ElementsAre(9));
 }
 
-std::vector<int32_t> ids_with_bars(const TokenizerInstance& tokenizer, const std::string& text,
-                                   plumb_span untrusted, int32_t barred) {
-  std::vector<uint64_t> bits((tokenizer.info().n_vocab + 63) / 64);
-  bits[static_cast<size_t>(barred) / 64] |= uint64_t{1} << (barred % 64);
-  auto request = make_abi<plumb_encode_request>();
-  request.special = PLUMB_SPECIAL_PARSE;
-  request.text = to_abi(text);
-  request.untrusted = &untrusted;
-  request.n_untrusted = 1;
-  request.barred_bits = bits.data();
-  std::vector<int32_t> ids(3 * text.size() + 8);
-  auto result = make_abi<plumb_encode_result>();
-  result.ids = ids.data();
-  result.capacity = ids.size();
-  EXPECT_EQ(tokenizer.table().encode(tokenizer.self(), &request, &result, nullptr), PLUMB_OK);
-  ids.resize(result.n);
-  return ids;
-}
-
 TEST(TokenizerJson, NothingMakesABarredTokenOutOfUntrustedText) {
   const FromJson bytes(small().dump());
-  EXPECT_THAT(ids_with_bars(*bytes.instance, "<s>ab<s>", {3, 8}, 5), ElementsAre(5, 2, 4));
-  EXPECT_THAT(ids_with_bars(*bytes.instance, "ab ab", {3, 5}, 2), ElementsAre(2, 3, 0, 1))
-      << "a merge";
+  EXPECT_THAT(bytes->ids_with_bar("<s>ab<s>", {3, 8}, 5), ElementsAre(5, 2, 4));
+  EXPECT_THAT(bytes->ids_with_bar("ab ab", {3, 5}, 2), ElementsAre(2, 3, 0, 1)) << "a merge";
 
   json file = small();
   file["pre_tokenizer"] = {{"type", "WhitespaceSplit"}};
@@ -175,21 +155,33 @@ TEST(TokenizerJson, NothingMakesABarredTokenOutOfUntrustedText) {
     "vocab": [["?", -9.0], ["a", -1.0], ["b", -1.0], ["ab", -1.0], ["</s>", 0.0]]})");
   const FromJson unigram(file.dump());
   ASSERT_EQ(unigram->status(), PLUMB_OK) << unigram->message();
-  EXPECT_THAT(ids_with_bars(*unigram.instance, "ab ab", {3, 5}, 3), ElementsAre(3, 1, 2));
-  EXPECT_THAT(ids_with_bars(*unigram.instance, "</s> </s>", {5, 9}, 4), ElementsAre(4, 0));
+  EXPECT_THAT(unigram->ids_with_bar("ab ab", {3, 5}, 3), ElementsAre(3, 1, 2));
+  EXPECT_THAT(unigram->ids_with_bar("</s> </s>", {5, 9}, 4), ElementsAre(4, 0));
 
   file["model"] = json::parse(R"({"type": "WordPiece", "unk_token": "?",
     "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
     "vocab": {"?": 0, "a": 1, "##b": 2, "ab": 3}})");
   const FromJson pieces(file.dump());
   ASSERT_EQ(pieces->status(), PLUMB_OK) << pieces->message();
-  EXPECT_THAT(ids_with_bars(*pieces.instance, "ab ab", {3, 5}, 3), ElementsAre(3, 1, 2));
+  EXPECT_THAT(pieces->ids_with_bar("ab ab", {3, 5}, 3), ElementsAre(3, 1, 2));
 
   file["model"] =
       json::parse(R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "ab": 1}})");
   const FromJson words(file.dump());
   ASSERT_EQ(words->status(), PLUMB_OK) << words->message();
-  EXPECT_THAT(ids_with_bars(*words.instance, "ab ab", {3, 5}, 1), ElementsAre(1, 0));
+  EXPECT_THAT(words->ids_with_bar("ab ab", {3, 5}, 1), ElementsAre(1, 0));
+}
+
+/// The longest literal runs into the stranger's text; the shorter one is the file's own.
+TEST(TokenizerJson, ABarredLiteralHidesNoShorterOne) {
+  json file = small();
+  file["model"]["vocab"][">"] = 5;
+  file["added_tokens"][1]["content"] = "<s>>";
+  file["added_tokens"][1]["special"] = true;
+  const FromJson tokenizer(file.dump());
+  ASSERT_EQ(tokenizer->status(), PLUMB_OK) << tokenizer->message();
+  EXPECT_THAT(tokenizer->ids("<s>>"), ElementsAre(7));
+  EXPECT_THAT(tokenizer->ids_with_bar("<s>>", {3, 4}, 7), ElementsAre(6, 5));
 }
 
 TEST(TokenizerJson, UnknownWordsNeedAnUnknownToken) {

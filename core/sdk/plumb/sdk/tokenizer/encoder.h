@@ -14,6 +14,7 @@
 
 #include "plumb/ext/tokenizer.h"
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/tokenizer/barred.h"
 #include "plumb/sdk/tokenizer/id_cache.h"
 #include "plumb/sdk/tokenizer/literal_matcher.h"
 #include "plumb/sdk/tokenizer/mapped_text.h"
@@ -106,7 +107,7 @@ class Bars {
     untrusted_ = {request.untrusted, request.n_untrusted};
   }
   bool forbid(int32_t id, plumb_span source) const {
-    if (untrusted_.empty() || (bits_[id / 64] >> (id % 64) & 1) == 0) return false;
+    if (untrusted_.empty() || id < 0 || (bits_[id / 64] >> (id % 64) & 1) == 0) return false;
     const auto first = std::ranges::partition_point(
         untrusted_, [&](plumb_span range) { return range.end <= source.begin; });
     return first != untrusted_.end() && first->begin < source.end;
@@ -119,30 +120,78 @@ class Bars {
   std::span<const plumb_span> untrusted_;
 };
 
-/// Cuts a text at the added literals, leftmost and longest first. Calls on_id(id, span) for a
-/// literal and on_text(part) for what lies between. A special literal under PLUMB_SPECIAL_OFF is
-/// skipped as a whole: no shorter literal is looked for inside it. Source  tokenizers,
-/// added_vocabulary.rs, find_matches: the same rule with encode_special_tokens. A barred literal is
-/// as if it were not there: literals that begin inside it are looked for.
-template <typename OnId, typename OnText>
-void cut_at_literals(const Vocabulary& vocabulary, const LiteralMatcher& literals,
-                     const MappedView& view, const plumb_encode_request& request,
-                     std::vector<LiteralMatcher::Match>& matches, OnId&& on_id, OnText&& on_text) {
-  const Bars bars(request);
+/// Calls on_match(match), which returns Result<void>, for the literals in a text, leftmost and
+/// longest first. A literal for which is_barred(match) is true is as if it were not there: shorter
+/// ones at its place and those that begin inside it are looked for.
+template <typename IsBarred, typename OnMatch>
+Result<void> walk_literals(const LiteralMatcher& literals, std::string_view text,
+                           std::vector<LiteralMatcher::Match>& matches, IsBarred&& is_barred,
+                           OnMatch&& on_match) {
   matches.clear();
-  literals.find_backward(view.text(), matches);
-  size_t text_begin = 0;
+  if (!literals.is_empty()) literals.find_backward(text, matches);
   size_t at = 0;
-  for (auto match = matches.rbegin(); match != matches.rend(); ++match) {
-    if (match->begin < at) continue;
-    if (bars.forbid(match->id, view.source(match->begin, match->end))) continue;
-    at = match->end;
-    if (request.special != PLUMB_SPECIAL_PARSE && vocabulary.is_special(match->id)) continue;
-    if (match->begin > text_begin) on_text(view.part(text_begin, match->begin));
-    on_id(match->id, view.source(match->begin, match->end));
-    text_begin = match->end;
+  for (auto found = matches.rbegin(); found != matches.rend(); ++found) {
+    if (found->begin < at) continue;
+    LiteralMatcher::Match match = *found;
+    bool stays = !is_barred(match);
+    while (!stays && literals.shorten(match)) stays = !is_barred(match);
+    if (!stays) continue;
+    at = match.end;
+    PLUMB_TRY(on_match(match));
   }
-  if (view.text().size() > text_begin) on_text(view.part(text_begin, view.text().size()));
+  return {};
+}
+
+/// Cuts a text at its literals. Calls on_id(id, span) for a literal and on_text(part), which
+/// returns Result<void>, for what lies between. A special literal under PLUMB_SPECIAL_OFF is
+/// skipped as a whole: no shorter literal is looked for inside it. Source  tokenizers,
+/// added_vocabulary.rs, find_matches: the same rule with encode_special_tokens.
+template <typename OnId, typename OnText>
+Result<void> cut_at_literals(const Vocabulary& vocabulary, const LiteralMatcher& literals,
+                             const MappedView& view, bool parses_special, const Bars& bars,
+                             std::vector<LiteralMatcher::Match>& matches, OnId&& on_id,
+                             OnText&& on_text) {
+  using Match = LiteralMatcher::Match;
+  size_t text_begin = 0;
+  const auto is_barred = [&](const Match& match) {
+    return bars.forbid(match.id, view.source(match.begin, match.end));
+  };
+  const auto on_match = [&](const Match& match) -> Result<void> {
+    if (!parses_special && vocabulary.is_special(match.id)) return {};
+    if (match.begin > text_begin) PLUMB_TRY(on_text(view.part(text_begin, match.begin)));
+    on_id(match.id, view.source(match.begin, match.end));
+    text_begin = match.end;
+    return {};
+  };
+  PLUMB_TRY(walk_literals(literals, view.text(), matches, is_barred, on_match));
+  if (view.text().size() == text_begin) return {};
+  return on_text(view.part(text_begin, view.text().size()));
+}
+
+/// The pieces of text[begin, end), a word: what encode(word, barred) leaves in `fresh`, now or when
+/// the word was seen last. If the bars forbid one of them, the barred tokens are as if they were
+/// not there. Hold until the next call.
+template <typename Encode>
+Result<std::span<const Piece>> pieces_of(const MappedView& text, size_t begin, size_t end,
+                                         const Bars& bars, WordCache& cache,
+                                         const std::vector<Piece>& fresh, Encode&& encode) {
+  const std::string_view word = text.text().substr(begin, end - begin);
+  size_t n_pieces = 0;
+  const Piece* pieces = cache.find(word, &n_pieces);
+  if (pieces == nullptr) {
+    PLUMB_TRY(encode(word, Barred()));
+    cache.store(word, fresh);
+    pieces = fresh.data();
+    n_pieces = fresh.size();
+  }
+  const auto is_forbidden = [&](const Piece& piece) {
+    return bars.forbid(piece.id, text.source(begin + piece.begin, begin + piece.end));
+  };
+  if (!bars.is_empty() && std::any_of(pieces, pieces + n_pieces, is_forbidden)) {
+    PLUMB_TRY(encode(word, Barred(bars.bits())));
+    return std::span<const Piece>(fresh);
+  }
+  return std::span(pieces, n_pieces);
 }
 
 /// Adds every literal that is matched before the vocabulary's own rules: control, unknown,

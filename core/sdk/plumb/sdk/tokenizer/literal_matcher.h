@@ -23,6 +23,7 @@ class LiteralMatcher {
     size_t begin;
     size_t end;
     int32_t id;
+    uint32_t node;  ///< the literal's own, for shorten
   };
 
   LiteralMatcher() { nodes_.emplace_back(); }
@@ -43,7 +44,7 @@ class LiteralMatcher {
     }
     if (nodes_[node].id >= 0) return nodes_[node].id;
     nodes_[node].id = id;
-    nodes_[node].match_bytes = static_cast<uint32_t>(literal.size());
+    nodes_[node].literal = node;
     return -1;
   }
 
@@ -58,7 +59,7 @@ class LiteralMatcher {
       if (node.depth > 1) node.link = step(nodes_[node.parent].link, node.byte);
       if (node.id < 0) {
         node.id = nodes_[node.link].id;
-        node.match_bytes = nodes_[node.link].match_bytes;
+        node.literal = nodes_[node.link].literal;
       }
     }
   }
@@ -71,8 +72,16 @@ class LiteralMatcher {
     for (size_t at = text.size(); at-- > 0;) {
       node = step(node, static_cast<uint8_t>(text[at]));
       const Node& state = nodes_[node];
-      if (state.id >= 0) out.push_back({at, at + state.match_bytes, state.id});
+      if (state.id >= 0) out.push_back(match_of(state, at));
     }
+  }
+
+  /// Turns a match into that of the next shorter literal at the same byte; false if there is none.
+  bool shorten(Match& match) const {
+    const Node& shorter = nodes_[nodes_[match.node].link];
+    if (shorter.id < 0) return false;
+    match = match_of(shorter, match.begin);
+    return true;
   }
 
  private:
@@ -82,13 +91,17 @@ class LiteralMatcher {
     uint32_t depth = 0;
     uint32_t link = kRoot;  // the longest proper suffix that is also a state
     int32_t id = -1;  // the longest literal that is a suffix of this state, or -1
-    uint32_t match_bytes = 0;
+    uint32_t literal = kRoot;  // the node of that literal
     uint8_t byte = 0;
   };
   struct Edge {
     uint64_t key = 0;  // node << 8 | byte, plus 1; 0: empty
     uint32_t to = kRoot;
   };
+
+  Match match_of(const Node& state, size_t begin) const {
+    return {begin, begin + nodes_[state.literal].depth, state.id, state.literal};
+  }
 
   static uint64_t key_of(uint32_t node, uint8_t byte) {
     return (static_cast<uint64_t>(node) << 8 | byte) + 1;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace plumbline::tokenizers::hf {
+namespace plumbline::tokenizer {
 
 class Barred {
  public:
@@ -17,4 +17,4 @@ class Barred {
   const uint64_t* bits_;
 };
 
-}  // namespace plumbline::tokenizers::hf
+}  // namespace plumbline::tokenizer
