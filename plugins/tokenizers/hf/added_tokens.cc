@@ -29,12 +29,7 @@ Result<AddedTokens> AddedTokens::create(std::vector<AddedToken> tokens) {
     if (token.literal.empty()) {
       return Error{PLUMB_CORRUPT, "added token " + std::to_string(token.id) + " has no text"};
     }
-    const int32_t first = made.matcher_.add(token.literal, static_cast<int32_t>(i));
-    if (first >= 0) {
-      return Error{PLUMB_CORRUPT, "added tokens " +
-                                      std::to_string(made.tokens_[static_cast<size_t>(first)].id) +
-                                      " and " + std::to_string(token.id) + " are the same literal"};
-    }
+    made.matcher_.add(token.literal, static_cast<int32_t>(i));  // the first of equals stays
   }
   made.matcher_.build();
   return made;

@@ -31,7 +31,8 @@ class AddedTokens {
  public:
   using Match = tokenizer::LiteralMatcher::Match;
 
-  /// Fails CORRUPT if two have the same literal, or one has none.
+  /// Of two with the same literal, as a normalizer may make them, the first counts; the tokenizers
+  /// library takes one by chance. Fails CORRUPT if one has no literal.
   static Result<AddedTokens> create(std::vector<AddedToken> tokens);
 
   bool is_empty() const { return tokens_.empty(); }
