@@ -67,6 +67,11 @@ int render(RenderOptions& options) {
   OrderedJson context = parse_json(read_all("-"), "stdin");
   Session session(options.pipeline);
   if (!options.from.empty() && !is_model) {
+    if (options.json) {
+      stop(kUsage, {PLUMB_INVALID_ARGUMENT,
+                    "--json beside --from " + options.from +
+                        ": a template alone has no tokenizer; leave one of the two out"});
+    }
     print(render_alone(session, options, std::move(context)).bytes);
     return kDone;
   }

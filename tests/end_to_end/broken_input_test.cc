@@ -118,6 +118,9 @@ TEST_F(BrokenInput, LogitsThatAreNoArray) {
 
 TEST_F(BrokenInput, StdinThatIsNoJson) {
   expect_one_line(shell("echo nonsense | $PLUMB render tiny-world"), 2);
+  expect_one_line(
+      shell("echo '[]' | $PLUMB render --json --from $SOURCE/golden/templates/tiny-world.jinja"),
+      2);
   expect_one_line(shell("echo nonsense | $PLUMB tokenize tiny-world --jsonl"), 2);
   expect_one_line(shell("echo '{\"ids\": [\"x\"]}' | $PLUMB tokenize tiny-world --decode"), 2);
 }
