@@ -1,6 +1,7 @@
 // tokenize: text to ids and back.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/cli/session.h"
 #include "core/cli/turn_options.h"
@@ -62,31 +63,46 @@ class LineBatch {
   LineBatch(const TokenizeOptions& options, const pipeline::Tokenizer& tokenizer, ThreadPool& pool)
       : options_(options), tokenizer_(tokenizer), pool_(pool) {}
 
-  void add(std::string text) {
+  void add(size_t number, std::string text) {
     n_bytes_ += text.size();
+    numbers_.push_back(number);
     texts_.push_back(std::move(text));
     if (texts_.size() >= kMostLines || n_bytes_ >= kMostBytes) flush();
   }
   void flush() {
-    const std::vector<std::string_view> views(texts_.begin(), texts_.end());
-    std::vector<pipeline::Encoding> encodings =
-        value_or_stop(tokenizer_.encode_batch(views, special_of(options_), pool_), kPlugin);
-    std::vector<std::string> lines(texts_.size());
+    const std::vector<std::string> texts = std::exchange(texts_, {});
+    const std::vector<size_t> numbers = std::exchange(numbers_, {});
+    n_bytes_ = 0;
+    const std::vector<std::string_view> views(texts.begin(), texts.end());
+    auto encodings = tokenizer_.encode_batch(views, special_of(options_), pool_);
+    if (!encodings) {
+      for (size_t i = 0; i < views.size(); ++i) print_or_stop(numbers[i], views[i]);
+      stop(kPlugin, std::move(encodings).error());  // of no line by itself
+    }
+    std::vector<std::string> lines(texts.size());
     pool_.run(static_cast<uint32_t>(lines.size()), [&](uint32_t, uint32_t at) {
-      lines[at] = encoded_line(options_, tokenizer_, encodings[at]);
+      lines[at] = encoded_line(options_, tokenizer_, (*encodings)[at]);
     });
     for (const std::string& line : lines) print(line);
-    texts_.clear();
-    n_bytes_ = 0;
   }
 
  private:
   static constexpr size_t kMostLines = 4096;
   static constexpr size_t kMostBytes = 4 << 20;
 
+  // The lines before a broken one are printed, and its own number is said.
+  void print_or_stop(size_t number, std::string_view text) {
+    auto encoding = tokenizer_.encode(text, special_of(options_));
+    if (!encoding) {
+      stop(kPlugin, std::move(encoding).error().at("stdin line " + std::to_string(number)));
+    }
+    print(encoded_line(options_, tokenizer_, *encoding));
+  }
+
   const TokenizeOptions& options_;
   const pipeline::Tokenizer& tokenizer_;
   ThreadPool& pool_;
+  std::vector<size_t> numbers_;
   std::vector<std::string> texts_;
   size_t n_bytes_ = 0;
 };
@@ -143,7 +159,7 @@ int tokenize(TokenizeOptions& options) {
           stop(kUsage, {PLUMB_INVALID_ARGUMENT,
                         "stdin line " + std::to_string(number) + ": text: expected a string"});
         }
-        batch.add(json["text"].get<std::string>());
+        batch.add(number, json["text"].get<std::string>());
       });
     } catch (const Failure&) {
       batch.flush();  // the lines before the broken one

@@ -122,6 +122,13 @@ TEST_F(BrokenInput, StdinThatIsNoJson) {
       shell("echo '[]' | $PLUMB render --json --from $SOURCE/golden/templates/tiny-world.jinja"),
       2);
   expect_one_line(shell("echo nonsense | $PLUMB tokenize tiny-world --jsonl"), 2);
+  write("tokenizer.json", R"({"added_tokens": [], "pre_tokenizer": {"type": "WhitespaceSplit"},
+    "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "none"}})");
+  write("lines.jsonl", "{\"text\": \"a\"}\n\n{\"text\": \"b\"}\n{\"text\": \"a\"}\n");
+  const Outcome broken = shell("$PLUMB tokenize --from tokenizer.json --jsonl < lines.jsonl");
+  EXPECT_EQ(broken.exit, 5);
+  EXPECT_EQ(broken.out, "{\"ids\":[0],\"spans\":[[0,1]]}\n");
+  EXPECT_NE(broken.err.find("stdin line 3: "), std::string::npos) << broken.err;
   expect_one_line(shell("echo '{\"ids\": [\"x\"]}' | $PLUMB tokenize tiny-world --decode"), 2);
 }
 
