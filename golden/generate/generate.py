@@ -111,6 +111,12 @@ def step_made_tokenizers(arguments) -> None:
         made_tokenizers.generate(GOLDEN, Path(work))
 
 
+def step_sentencepiece(arguments) -> None:
+    import sentencepiece_golden
+
+    sentencepiece_golden.generate(GOLDEN)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -135,6 +141,7 @@ STEPS = {
     "rope": step_rope,
     "attacks": step_attacks,
     "made_tokenizers": step_made_tokenizers,
+    "sentencepiece": step_sentencepiece,
     "check": step_check,
 }
 NEED_MODELS = ("real", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")

@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 
 #include "plumb/sdk/utf8.h"
@@ -94,25 +95,44 @@ Result<Charsmap> Charsmap::read_base64(std::string_view text) {
   return read(bytes);
 }
 
-std::optional<std::string_view> Charsmap::find(std::string_view text) const {
+template <typename OnRule>
+void Charsmap::walk(std::string_view text, const OnRule& on_rule) const {
   size_t node = offset_of(units_[0]);
-  for (const char c : text) {
-    const uint8_t byte = static_cast<uint8_t>(c);
-    if (byte == 0) break;
+  for (size_t n_bytes = 1; n_bytes <= text.size(); ++n_bytes) {
+    const uint8_t byte = static_cast<uint8_t>(text[n_bytes - 1]);
+    if (byte == 0) return;
     node ^= byte;
-    if (node >= units_.size() || label_of(units_[node]) != byte) break;
+    if (node >= units_.size() || label_of(units_[node]) != byte) return;
     const uint32_t unit = units_[node];
     node ^= offset_of(unit);
-    if (node >= units_.size()) break;
-    if (has_leaf(unit)) {
-      const size_t begin = value_of(units_[node]);
-      if (begin >= replacements_.size() || utf8::is_continuation(replacements_[begin]))
-        return std::nullopt;
-      const size_t end = replacements_.find('\0', begin);
-      return std::string_view(replacements_).substr(begin, end - begin);
-    }
+    if (node >= units_.size()) return;
+    if (!has_leaf(unit)) continue;
+    const size_t begin = value_of(units_[node]);
+    if (begin >= replacements_.size() || utf8::is_continuation(replacements_[begin])) return;
+    const size_t end = std::min(replacements_.find('\0', begin), replacements_.size());
+    if (!on_rule({n_bytes, std::string_view(replacements_).substr(begin, end - begin)})) return;
   }
-  return std::nullopt;
+}
+
+std::optional<std::string_view> Charsmap::find(std::string_view text) const {
+  std::optional<std::string_view> found;
+  walk(text, [&](const Rule& rule) {
+    found = rule.replacement;
+    return false;
+  });
+  return found;
+}
+
+std::optional<Charsmap::Rule> Charsmap::find_longest(std::string_view text) const {
+  // A broken trie may have rings; a rule of so many bytes is none.
+  constexpr size_t kLongestRule = 256;
+  std::optional<Rule> found;
+  walk(text.substr(0, kLongestRule), [&](const Rule& rule) {
+    const bool is_whole = rule.n_bytes == text.size() || !utf8::is_continuation(text[rule.n_bytes]);
+    if (is_whole) found = rule;
+    return true;
+  });
+  return found;
 }
 
 tokenizer::MappedView Charsmap::apply(const tokenizer::MappedView& view,

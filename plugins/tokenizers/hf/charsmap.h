@@ -28,7 +28,18 @@ class Charsmap {
   tokenizer::MappedView apply(const tokenizer::MappedView& view,
                               tokenizer::MappedText& storage) const;
 
+  struct Rule {
+    size_t n_bytes;  ///< of the text that it stands for
+    std::string_view replacement;
+  };
+  /// The longest rule that the text begins with, as SentencePiece looks for it.
+  std::optional<Rule> find_longest(std::string_view text) const;
+
  private:
+  /// Calls on_rule(rule) for each rule that the text begins with, the shortest first, until it
+  /// returns false.
+  template <typename OnRule>
+  void walk(std::string_view text, const OnRule& on_rule) const;
   /// The replacement of the shortest rule that the text begins with.
   std::optional<std::string_view> find(std::string_view text) const;
 

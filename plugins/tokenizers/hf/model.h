@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "added_tokens.h"
@@ -35,6 +36,10 @@ struct Scratch {
     int32_t id;
   };
   std::vector<BestPath> best_paths;
+  /// Scores: how long the left half was of which an unused token was last made, by id; pieces to
+  /// come.
+  std::unordered_map<int32_t, uint32_t> unused_halves;
+  std::vector<tokenizer::Piece> waiting;
   std::string text;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gguf.h"
+#include "sentencepiece.h"
 #include "tokenizer_json.h"
 
 namespace plumbline::tokenizers::hf {
@@ -15,13 +16,14 @@ using tokenizer::MetadataReader;
 using tokenizer::Piece;
 
 Result<void> Tokenizer::recognise(const MetadataReader& metadata) {
-  if (has_tokenizer_json(metadata)) return {};
+  if (has_tokenizer_json(metadata) || has_sentencepiece(metadata)) return {};
   return recognise_gguf(metadata);
 }
 
 Result<std::unique_ptr<Tokenizer>> Tokenizer::create(const MetadataReader& metadata) {
-  PLUMB_ASSIGN(Parts parts,
-               has_tokenizer_json(metadata) ? read_tokenizer_json(metadata) : read_gguf(metadata));
+  PLUMB_ASSIGN(Parts parts, has_tokenizer_json(metadata)  ? read_tokenizer_json(metadata)
+                            : has_sentencepiece(metadata) ? read_sentencepiece(metadata)
+                                                          : read_gguf(metadata));
   return create(std::move(parts));
 }
 

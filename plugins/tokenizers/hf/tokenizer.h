@@ -1,5 +1,5 @@
-// tokenizer.h: the engine. A front end (tokenizer_json.h, gguf.h) fills in the parts; what they do
-// with a text is the same wherever they came from.
+// tokenizer.h: the engine. A front end (tokenizer_json.h, sentencepiece.h, gguf.h) fills in the
+// parts; what they do with a text is the same wherever they came from.
 #pragma once
 
 #include <memory>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decoder.h"
+#include "plumb/ext/tokenizer.h"
 #include "plumb/sdk/utf8.h"
 
 namespace plumbline::tokenizers::hf {
@@ -24,7 +25,14 @@ Result<std::unique_ptr<UnigramModel>> UnigramModel::create(std::span<const std::
                                                            std::vector<double> scores,
                                                            UnigramOptions options) {
   std::unique_ptr<UnigramModel> made(new UnigramModel());
-  made->options_ = options;
+  made->unknown_id_ = options.unknown_id;
+  made->byte_fallback_ = options.byte_fallback;
+  made->is_sentencepiece_ = options.sentencepiece.has_value();
+  const auto is_text = [&](size_t id) {
+    constexpr uint8_t kNoText =
+        PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_UNUSED | PLUMB_TOKEN_BYTE;
+    return !options.sentencepiece || (options.sentencepiece->attributes[id] & kNoText) == 0;
+  };
   made->byte_ids_.fill(-1);
   double lowest = std::numeric_limits<double>::infinity();
   for (size_t id = 0; id < tokens.size(); ++id) {
@@ -36,11 +44,12 @@ Result<std::unique_ptr<UnigramModel>> UnigramModel::create(std::span<const std::
     }
     lowest = std::min(lowest, scores[id]);
     if (token.empty()) continue;
-    made->trie_.add(token, static_cast<int32_t>(id));
+    if (is_text(id)) made->trie_.add(token, static_cast<int32_t>(id));
     if (const int32_t byte = byte_of_fallback(token); byte >= 0)
       made->byte_ids_[static_cast<size_t>(byte)] = static_cast<int32_t>(id);
   }
-  made->unknown_score_ = lowest - kUnknownPenalty;
+  made->unknown_score_ =
+      options.sentencepiece ? options.sentencepiece->unknown_score : lowest - kUnknownPenalty;
   made->scores_ = std::move(scores);
   return made;
 }
@@ -49,10 +58,13 @@ Result<void> UnigramModel::find_best_paths(std::string_view word, Barred barred,
                                            Scratch& scratch) const {
   auto& paths = scratch.best_paths;
   paths.assign(word.size() + 1, {0, kUnreached, -1});
+  const auto kept = [&](double score) {
+    return is_sentencepiece_ ? static_cast<float>(score) : score;
+  };
   const auto offer = [&](size_t begin, size_t end, double score, int32_t id) {
     Scratch::BestPath& path = paths[end];
     if (path.begin == kUnreached || score > path.score)
-      path = {score, static_cast<uint32_t>(begin), id};
+      path = {kept(score), static_cast<uint32_t>(begin), id};
   };
   for (size_t begin = 0; begin < word.size();) {
     const double score_here = paths[begin].score;
@@ -68,12 +80,12 @@ Result<void> UnigramModel::find_best_paths(std::string_view word, Barred barred,
       has_single |= end == next;
     }
     if (!has_single) {
-      if (options_.unknown_id < 0) {
+      if (unknown_id_ < 0) {
         return Error{PLUMB_CORRUPT,
                      "model.unk_id: missing, and no token has the character at byte " +
                          std::to_string(begin) + " of a word"};
       }
-      offer(begin, next, unknown_score_ + score_here, options_.unknown_id);
+      offer(begin, next, kept(unknown_score_ + score_here), unknown_id_);
     }
     begin = next;
   }
@@ -92,7 +104,7 @@ Result<void> UnigramModel::encode_word(std::string_view word, Barred barred,
   };
   while (end > 0) {
     const Scratch::BestPath& path = scratch.best_paths[end];
-    if (path.id != options_.unknown_id) {
+    if (path.id != unknown_id_) {
       end_unknown(end);
       scratch.pieces.push_back({path.begin, end, path.id});
       unknown_end = path.begin;
@@ -109,13 +121,14 @@ void UnigramModel::put_unknown(std::string_view word, uint32_t begin, uint32_t e
                                std::vector<Piece>& out) const {
   const std::string_view text = word.substr(begin, end - begin);
   const auto has_token = [&](char byte) { return byte_ids_[static_cast<uint8_t>(byte)] >= 0; };
-  if (const int32_t id = trie_.find(text); id >= 0 && !barred.has(id)) {
+  const int32_t id = is_sentencepiece_ ? -1 : trie_.find(text);
+  if (id >= 0 && !barred.has(id)) {
     out.push_back({begin, end, id});
-  } else if (options_.byte_fallback && std::all_of(text.begin(), text.end(), has_token)) {
+  } else if (byte_fallback_ && std::all_of(text.begin(), text.end(), has_token)) {
     for (uint32_t i = end; i-- > begin;)
       out.push_back({i, i + 1, byte_ids_[static_cast<uint8_t>(word[i])]});
   } else {
-    out.push_back({begin, end, options_.unknown_id});
+    out.push_back({begin, end, unknown_id_});
   }
 }
 

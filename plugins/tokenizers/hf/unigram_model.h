@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,11 +16,19 @@ namespace plumbline::tokenizers::hf {
 struct UnigramOptions {
   int32_t unknown_id = -1;
   bool byte_fallback = false;  ///< what is unknown becomes its <0xNN> tokens
+  /// Where SentencePiece itself answers otherwise than the tokenizers library: sums of scores are
+  /// f32; only tokens that are text, by their attributes, come out of a text; unknown characters
+  /// side by side are never a token together.
+  struct SentencePiece {
+    float unknown_score;
+    std::span<const uint8_t> attributes;  ///< borrowed while create runs
+  };
+  std::optional<SentencePiece> sentencepiece = std::nullopt;
 };
 
 /// Source  Kudo, "Subword Regularization", ACL 2018; the order of additions and the tie rule are
-/// those
-///         of tokenizers, models/unigram/model.rs, encode_optimized.
+///         those of tokenizers, models/unigram/model.rs, encode_optimized, and of SentencePiece,
+///         src/unigram_model.cc, EncodeOptimized.
 class UnigramModel : public Model {
  public:
   /// tokens and scores by id; tokens are borrowed for the model's life.
@@ -39,7 +48,9 @@ class UnigramModel : public Model {
   ByteTrie trie_;
   std::vector<double> scores_;
   double unknown_score_ = 0;
-  UnigramOptions options_;
+  int32_t unknown_id_ = -1;
+  bool byte_fallback_ = false;
+  bool is_sentencepiece_ = false;
   std::array<int32_t, 256> byte_ids_;
 };
 

@@ -1,7 +1,6 @@
 #include "spm_tokenizer.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -40,12 +39,6 @@ int32_t byte_of(std::string_view token) {
   const int32_t high = digit(token[3]);
   const int32_t low = digit(token[4]);
   return high < 0 || low < 0 ? -1 : high * 16 + low;
-}
-
-/// Unsigned order opposite to the floats' order; equal for +0 and -0.
-uint32_t priority_of(float score) {
-  const uint32_t bits = std::bit_cast<uint32_t>(score + 0.0f);
-  return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;
 }
 
 size_t character_end(std::string_view text, size_t at) {
@@ -126,7 +119,7 @@ Result<void> SpmTokenizer::read_scores(std::span<const float> scores) {
       return Error{PLUMB_CORRUPT, "tokenizer.ggml.scores: element " +
                                       std::to_string(priorities_.size()) + " is NaN"};
     }
-    priorities_.push_back(priority_of(score));
+    priorities_.push_back(tokenizer::priority_of(score));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -30,6 +31,12 @@ struct Merge {
   uint32_t priority;
   int32_t id;
 };
+
+/// A score as a priority, the highest first; equal for +0 and -0.
+inline uint32_t priority_of(float score) {
+  const uint32_t bits = std::bit_cast<uint32_t>(score + 0.0f);
+  return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;
+}
 
 /// Joins the best pair, at equal priority the leftmost, until no pair is left: O(n log n) for n
 /// symbols.
