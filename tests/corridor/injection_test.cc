@@ -1,4 +1,7 @@
 // Strangers who forge roles, on the vocabularies of real models. Oracle: attacked_prompts.h.
+#include <cstdlib>
+#include <functional>
+
 #include "core/pipeline/pipeline.h"
 #include "tests/support/attacked_prompts.h"
 #include "tests/support/pulled_model.h"
@@ -17,7 +20,13 @@ TEST_P(InjectionRealModels, NoAttackForgesARoleUnderAnyPublicTemplate) {
   ASSERT_TRUE(opened) << opened.error().message;
   const auto tokenizer = (*opened)->tokenizer();
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  attack(**tokenizer);
+  // The ten vocabularies share the attacks, unless there is time.
+  constexpr size_t kVocabularies = 10;
+  if (std::getenv("PLUMB_LONG_TESTS") != nullptr) {
+    attack(**tokenizer);
+  } else {
+    attack(**tokenizer, std::hash<std::string_view>()(GetParam()) % kVocabularies, kVocabularies);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, InjectionRealModels,

@@ -213,19 +213,22 @@ class AttackedPrompts {
   std::vector<uint64_t> bits_;
 };
 
-/// All attacks on one tokenizer under every public template.
-inline void attack(const pipeline::Tokenizer& tokenizer) {
+/// One in `stride` of all attacks, from the `first` on, on one tokenizer under every public
+/// template.
+inline void attack(const pipeline::Tokenizer& tokenizer, size_t first = 0, size_t stride = 1) {
   const auto all = attacks();
   ASSERT_GE(all.size(), 500u);
+  std::vector<std::vector<std::string>> tried;
+  for (size_t i = first; i < all.size(); i += stride) tried.push_back(all[i]);
   size_t n_rendered = 0;
   for (const std::string& path : public_templates()) {
     SCOPED_TRACE(path);
     const AttackedPrompts prompts(tokenizer, path);
-    n_rendered += prompts.survive(all);
+    n_rendered += prompts.survive(tried);
     EXPECT_GT(prompts.keep_parity(), 0u);
   }
   // 106 of the pairs of 59 templates and two conversations; the others are refused.
-  EXPECT_EQ(n_rendered, 106 * all.size());
+  EXPECT_EQ(n_rendered, 106 * tried.size());
 }
 
 }  // namespace plumbline::test
