@@ -117,6 +117,9 @@ void print(std::string_view text);
 void print_json(const pipeline::OrderedJson& json);
 /// Text out of a file, fit for a terminal: control characters become '?'.
 std::string printable(std::string_view text);
+/// A message of several lines, perhaps with a file's own words in it: the same, but for line breaks
+/// and tabs.
+std::string harmless(std::string_view text);
 /// Filled up with spaces; longer text is kept whole.
 std::string padded(std::string text, size_t width);
 /// One line on stderr for the person at the terminal.

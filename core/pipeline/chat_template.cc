@@ -92,6 +92,8 @@ Result<Rendered> ChatTemplate::render(const OrderedJson& context, int64_t now_un
         return Error{PLUMB_INTERNAL, id_ + ": untrusted ranges that are no ranges of the text"};
       return Rendered{std::move(out), std::move(ranges)};
     }
+    // Nobody cancelled: the template went past the engine's limits.
+    if (status == PLUMB_CANCELLED) return error.take(PLUMB_CORRUPT).at(id_);
     if (status != PLUMB_MORE_SPACE && status != PLUMB_OK) return error.take(status).at(id_);
     if (n_bytes > kRenderedBytesMax || (tells && spans.n > n_bytes)) break;
     out.resize(std::max<size_t>(out.size(), n_bytes));

@@ -183,6 +183,18 @@ class Doctor {
     return {};
   }
 
+  // Does the token stand outside the user's text?
+  bool is_of_template(int32_t id) const {
+    if (!seen_.prompt.is_rendered) return false;
+    const size_t begin = seen_.prompt.bytes.rfind(kTest);
+    const size_t end = begin == std::string::npos ? 0 : begin + kTest.size();
+    for (size_t i = 0; i < encoding_.ids.size(); ++i) {
+      const plumb_span span = encoding_.spans[i];
+      if (encoding_.ids[i] == id && (span.end <= begin || span.begin >= end)) return true;
+    }
+    return false;
+  }
+
   // PAD and UNK are nobody's turn.
   Result<void> check_special_ids() {
     const plumb_tokenizer_info& info = tokens_->info();
@@ -190,10 +202,7 @@ class Doctor {
                                                      {"unk_is_chat_token", info.unknown_id}};
     for (const auto& [name, id] : roles) {
       if (id < 0 || id == info.bos_id) continue;
-      const bool is_used =
-          std::find(encoding_.ids.begin(), encoding_.ids.end(), id) != encoding_.ids.end();
-      const bool is_chat = is_used && (tokens_->attributes(id) & PLUMB_TOKEN_CONTROL) != 0;
-      if (!is_chat) continue;
+      if ((tokens_->attributes(id) & PLUMB_TOKEN_CONTROL) == 0 || !is_of_template(id)) continue;
       PLUMB_ASSIGN(const std::string_view literal, tokens_->piece(id, false));
       const std::string message = "token " + std::to_string(id) + ", " + in_quotes(literal) +
                                   ", is written by the template too";

@@ -19,6 +19,9 @@ char32_t code_point_at(std::string_view text, size_t at) {
   return utf8::decode(text, at).code_point;
 }
 
+// The matcher has a state of a hundred bytes for each; public ones have some fifty.
+constexpr size_t kLongestLiteralBytes = size_t{1} << 20;
+
 }  // namespace
 
 Result<AddedTokens> AddedTokens::create(std::vector<AddedToken> tokens) {
@@ -28,6 +31,11 @@ Result<AddedTokens> AddedTokens::create(std::vector<AddedToken> tokens) {
     const AddedToken& token = made.tokens_[i];
     if (token.literal.empty()) {
       return Error{PLUMB_CORRUPT, "added token " + std::to_string(token.id) + " has no text"};
+    }
+    if (token.literal.size() > kLongestLiteralBytes) {
+      return Error{PLUMB_CORRUPT, "added token " + std::to_string(token.id) + " has " +
+                                      std::to_string(token.literal.size()) + " bytes, at most " +
+                                      std::to_string(kLongestLiteralBytes) + " expected"};
     }
     made.matcher_.add(token.literal, static_cast<int32_t>(i));  // the first of equals stays
   }
