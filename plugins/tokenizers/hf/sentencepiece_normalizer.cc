@@ -21,7 +21,7 @@ class SentencePieceStep : public NormalizerStep {
     rules_.kept = {};
   }
 
-  Result<MappedView> apply(const MappedView& view, MappedText& storage) const override {
+  Result<MappedView> apply(const MappedView& view, MappedText& storage, Allowance&) const override {
     const std::string_view text = view.text();
     size_t at = 0;
     if (rules_.remove_extra_whitespaces) {
