@@ -64,7 +64,7 @@ Result<void> UnigramModel::find_best_paths(std::string_view word, Barred barred,
   const auto offer = [&](size_t begin, size_t end, double score, int32_t id) {
     Scratch::BestPath& path = paths[end];
     if (path.begin == kUnreached || score > path.score)
-      path = {kept(score), static_cast<uint32_t>(begin), id};
+      path = {score, static_cast<uint32_t>(begin), id};
   };
   for (size_t begin = 0; begin < word.size();) {
     const double score_here = paths[begin].score;
@@ -76,7 +76,7 @@ Result<void> UnigramModel::find_best_paths(std::string_view word, Barred barred,
       if (node == ByteTrie::kNone) break;
       const int32_t id = trie_.id(node);
       if (id < 0 || barred.has(id)) continue;
-      offer(begin, end, scores_[static_cast<size_t>(id)] + score_here, id);
+      offer(begin, end, kept(scores_[static_cast<size_t>(id)] + score_here), id);
       has_single |= end == next;
     }
     if (!has_single) {
