@@ -87,8 +87,9 @@ function(plumb_test name)
   plumb_gtest_verdict(${name})
 endfunction()
 
-# plumb_gtest_verdict(name): a program that skipped all of its tests has passed none: ctest says skipped, not passed. GoogleTest names failures behind
-# what was skipped, and ctest would call both skipped: so nothing else may follow. One without tests fails.
+# plumb_gtest_verdict(name): a program that skipped all of its tests has passed none: ctest says skipped, not passed.
+# GoogleTest names failures behind what was skipped, and ctest would call both skipped: so nothing else may follow. One
+# without tests fails.
 function(plumb_gtest_verdict name)
   set_tests_properties(${name} PROPERTIES
     SKIP_REGULAR_EXPRESSION "\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n)+\n*$"

@@ -22,6 +22,17 @@ class Store_Failure : public FakePackages {
     EXPECT_EQ(store().find(model), std::nullopt);
     return std::move(path).error();
   }
+
+  /// A machine that has this program neither among the made ones nor of its own.
+  void lose_program(const char* name) {
+    fs::remove(root_ / "bin" / name);
+    for (const char* env : {"/usr/bin/env", "/bin/env"}) {
+      if (std::error_code there; !fs::exists(root_ / "bin/env", there) && fs::exists(env)) {
+        fs::create_symlink(env, root_ / "bin/env");
+      }
+    }
+    set_path((root_ / "bin").string());
+  }
 };
 
 TEST_F(Store_Failure, WrongPackageNamesBothHashes) {
@@ -96,13 +107,7 @@ TEST_F(Store_Failure, NoPipSaysWhatToInstall) {
 
 TEST_F(Store_Failure, NoPythonSaysWhatToInstall) {
   const ModelRecipe model = recipe();
-  fs::remove(root_ / "bin/python3");
-  for (const char* env : {"/usr/bin/env", "/bin/env"}) {
-    if (std::error_code there; !fs::exists(root_ / "bin/env", there) && fs::exists(env)) {
-      fs::create_symlink(env, root_ / "bin/env");
-    }
-  }
-  set_path((root_ / "bin").string());
+  lose_program("python3");
   const Error error = failed(model);
   EXPECT_EQ(error.code, PLUMB_NOT_FOUND);
   EXPECT_EQ(error.message, "python3 cannot be run; install Debian's python3 and python3-pip");
@@ -110,13 +115,7 @@ TEST_F(Store_Failure, NoPythonSaysWhatToInstall) {
 
 TEST_F(Store_Failure, NoNpmSaysWhatToInstall) {
   const ModelRecipe model = tokenizer();
-  fs::remove(root_ / "bin/npm");
-  for (const char* env : {"/usr/bin/env", "/bin/env"}) {
-    if (std::error_code there; !fs::exists(root_ / "bin/env", there) && fs::exists(env)) {
-      fs::create_symlink(env, root_ / "bin/env");
-    }
-  }
-  set_path((root_ / "bin").string());
+  lose_program("npm");
   const Error error = failed(model);
   EXPECT_EQ(error.code, PLUMB_NOT_FOUND);
   EXPECT_EQ(error.message, "npm cannot be run; install Debian's npm, or Node.js");
