@@ -122,13 +122,13 @@ Result<void> Decoder::run_chunk(std::span<const int32_t> ids) {
     if (op.kind == PLUMB_OP_KV_APPEND) op.as.kv_append.first_row = n_past_;
     if (op.kind == PLUMB_OP_ATTEND) op.as.attend.n_rows_kv = n_past_ + n_rows;
   }
-  return body.run(*pool_, n_past_, tap_, cancel_, counters_);
+  return body.run(*pool_, n_past_, observer_, cancel_, counters_);
 }
 
 Result<std::span<const float>> Decoder::run_head(uint32_t chunk_row) {
   Program& head = graph_->head;
   head.op(0).as.norm.in.offset_bytes = uint64_t{4} * hp_.d_model * chunk_row;
-  PLUMB_TRY(head.run(*pool_, n_past_ + chunk_row, tap_, cancel_, counters_));
+  PLUMB_TRY(head.run(*pool_, n_past_ + chunk_row, observer_, cancel_, counters_));
   PLUMB_ASSIGN(const plumb_slice slice, values_.slice(graph_->logits, graph_->logits_at));
   const Backend& backend = *values_.backends()[graph_->logits_at];
   if (const void* logits = backend.host_pointer(slice)) {
@@ -201,12 +201,12 @@ uint64_t Decoder::kv_bytes_per_row() const {
   return 2 * element * hp_.n_layers * hp_.n_heads_kv * hp_.head_width;
 }
 
-std::vector<std::string> Decoder::op_names() const {
-  std::vector<std::string> names;
+std::vector<const OpInfo*> Decoder::ops() const {
+  std::vector<const OpInfo*> ops;
   for (const Program* program : {&graph_->body, &graph_->head}) {
-    for (size_t index = 0; index < program->n_ops(); ++index) names.push_back(program->name(index));
+    for (size_t index = 0; index < program->n_ops(); ++index) ops.push_back(&program->info(index));
   }
-  return names;
+  return ops;
 }
 
 }  // namespace plumbline::model

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/base/tap.h"
 #include "core/base/thread_pool.h"
 #include "core/model/backend.h"
 #include "core/model/hyper_parameters.h"
 #include "core/model/model_file.h"
+#include "core/model/op_observer.h"
 #include "core/model/placement.h"
 #include "core/model/program.h"
 
@@ -57,7 +57,7 @@ class Decoder {
   Result<void> truncate(uint32_t n_rows);
 
   /// Null: none. The same logits come out either way.
-  void set_tap(TapSink* tap) { tap_ = tap; }
+  void set_observer(OpObserver* observer) { observer_ = observer; }
   /// Null, or a flag that ends a running forward between two ops: it then fails CANCELLED.
   void set_cancel(const std::atomic<bool>* cancel) { cancel_ = cancel; }
   const ProgramCounters& counters() const { return counters_; }
@@ -66,8 +66,8 @@ class Decoder {
   uint64_t weight_bytes_per_token() const { return weight_bytes_per_token_; }
   /// Bytes of K and V that one id adds, over all layers.
   uint64_t kv_bytes_per_row() const;
-  /// Names of the ops in order, body then head.
-  std::vector<std::string> op_names() const;
+  /// The ops in order, body then head; valid as long as the decoder.
+  std::vector<const OpInfo*> ops() const;
 
  private:
   Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends);
@@ -87,7 +87,7 @@ class Decoder {
   uint32_t n_rope_rows_ = 0;  // filled rows of the RoPE tables
   plumb_format kv_format_ = PLUMB_F32;
   uint64_t weight_bytes_per_token_ = 0;
-  TapSink* tap_ = nullptr;
+  OpObserver* observer_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;
   ProgramCounters counters_;
   std::vector<int32_t> positions_;

@@ -42,7 +42,7 @@ class Builder {
   Result<void> rms_norm(Program& program, const std::string& op, const std::string& tensor,
                         int32_t layer, ValueId in, ValueId out, uint32_t n_groups, uint32_t width);
   Result<void> matmul(Program& program, const std::string& op, const std::string& tensor,
-                      int32_t layer, ValueId in, const std::string& in_name, ValueId out);
+                      int32_t layer, ValueId in, ValueId out);
   Result<void> rope(const std::string& op, int32_t layer, ValueId value, uint32_t n_heads);
   Result<void> elementwise(Program& program, uint32_t kind, const std::string& op, int32_t layer,
                            ValueId a, ValueId b, ValueId out, float parameter, uint32_t function);
@@ -51,7 +51,7 @@ class Builder {
   // begins.
   Result<void> quantise_for(Program& program,
                             const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
-                            int32_t layer, ValueId in, const std::string& in_name);
+                            int32_t layer, ValueId in);
 
   Result<void> check_supported(const plumb_op_query& query, const std::string& name,
                                BackendId backend) const;
@@ -150,16 +150,15 @@ Result<void> Builder::layer(int32_t layer) {
 
 Result<void> Builder::attention(int32_t layer) {
   Program& body = graph_.body;
-  const std::string normed_name = name("attn_norm", layer);
   PLUMB_TRY(rms_norm(body, "attn_norm", "attn_norm.weight", layer, graph_.hidden, normed_, 1,
                      hp_.d_model));
   PLUMB_TRY(quantise_for(
       body, {{"attn_q", "attn_q.weight"}, {"attn_k", "attn_k.weight"}, {"attn_v", "attn_v.weight"}},
-      layer, normed_, normed_name));
+      layer, normed_));
   body.begin_set();
-  PLUMB_TRY(matmul(body, "attn_q", "attn_q", layer, normed_, normed_name, q_));
-  PLUMB_TRY(matmul(body, "attn_k", "attn_k", layer, normed_, normed_name, k_));
-  PLUMB_TRY(matmul(body, "attn_v", "attn_v", layer, normed_, normed_name, v_));
+  PLUMB_TRY(matmul(body, "attn_q", "attn_q", layer, normed_, q_));
+  PLUMB_TRY(matmul(body, "attn_k", "attn_k", layer, normed_, k_));
+  PLUMB_TRY(matmul(body, "attn_v", "attn_v", layer, normed_, v_));
   if (hp_.qk_norm) {
     body.begin_set();
     PLUMB_TRY(rms_norm(body, "attn_q_norm", "attn_q_norm.weight", layer, q_, q_, hp_.n_heads,
@@ -188,7 +187,9 @@ Result<void> Builder::attention(int32_t layer) {
   PLUMB_ASSIGN(append.as.kv_append.k, body.input(k_, backend));
   PLUMB_ASSIGN(append.as.kv_append.v, body.input(v_, backend));
   PLUMB_ASSIGN(append.as.kv_append.positions, body.input(graph_.positions, backend));
-  body.add(append, name("kv_append", layer), layer, backend, Program::kNoValue);
+  const std::string append_name = name("kv_append", layer);
+  const uint32_t kv_width = 2 * hp_.n_heads_kv * hp_.head_width;
+  body.add(append, {.name = append_name, .layer = layer, .backend = backend, .kv_width = kv_width});
 
   body.begin_set();
   auto attend = make_abi<plumb_op>();
@@ -198,6 +199,7 @@ Result<void> Builder::attention(int32_t layer) {
   PLUMB_ASSIGN(a.q, body.input(q_, backend));
   PLUMB_ASSIGN(a.out, values_.slice(attended_, backend));
   PLUMB_ASSIGN(a.positions, body.input(graph_.positions, backend));
+  body.kv_input(append_name);
   a.n_heads = hp_.n_heads;
   const bool slides = hp_.sliding_layers[static_cast<size_t>(layer)];
   a.mask = slides ? PLUMB_MASK_WINDOW : PLUMB_MASK_CAUSAL;
@@ -209,13 +211,15 @@ Result<void> Builder::attention(int32_t layer) {
   query.head_width = hp_.head_width;
   query.variant = a.mask;
   PLUMB_TRY(check_supported(query, name("attend", layer), backend));
-  body.add(attend, name("attend", layer), layer, backend, attended_);
+  body.add(attend, {.name = name("attend", layer),
+                    .layer = layer,
+                    .backend = backend,
+                    .output = attended_,
+                    .kv_width = kv_width});
 
-  PLUMB_TRY(quantise_for(body, {{"attn_output", "attn_output.weight"}}, layer, attended_,
-                         name("attend", layer)));
+  PLUMB_TRY(quantise_for(body, {{"attn_output", "attn_output.weight"}}, layer, attended_));
   body.begin_set();
-  PLUMB_TRY(matmul(body, "attn_output", "attn_output", layer, attended_, name("attend", layer),
-                   projected_));
+  PLUMB_TRY(matmul(body, "attn_output", "attn_output", layer, attended_, projected_));
   if (weights_.has(tensor_name("post_attention_norm.weight", layer))) {
     body.begin_set();
     PLUMB_TRY(rms_norm(body, "post_attention_norm", "post_attention_norm.weight", layer, projected_,
@@ -228,22 +232,20 @@ Result<void> Builder::attention(int32_t layer) {
 
 Result<void> Builder::feed_forward(int32_t layer) {
   Program& body = graph_.body;
-  const std::string normed_name = name("ffn_norm", layer);
   body.begin_set();
   PLUMB_TRY(
       rms_norm(body, "ffn_norm", "ffn_norm.weight", layer, graph_.hidden, normed_, 1, hp_.d_model));
   PLUMB_TRY(quantise_for(body, {{"ffn_gate", "ffn_gate.weight"}, {"ffn_up", "ffn_up.weight"}},
-                         layer, normed_, normed_name));
+                         layer, normed_));
   body.begin_set();
-  PLUMB_TRY(matmul(body, "ffn_gate", "ffn_gate", layer, normed_, normed_name, gate_));
-  PLUMB_TRY(matmul(body, "ffn_up", "ffn_up", layer, normed_, normed_name, up_));
+  PLUMB_TRY(matmul(body, "ffn_gate", "ffn_gate", layer, normed_, gate_));
+  PLUMB_TRY(matmul(body, "ffn_up", "ffn_up", layer, normed_, up_));
   body.begin_set();
   PLUMB_TRY(
       elementwise(body, PLUMB_OP_ACTIVATE, "ffn_act", layer, gate_, up_, gate_, 0, hp_.activation));
-  PLUMB_TRY(
-      quantise_for(body, {{"ffn_down", "ffn_down.weight"}}, layer, gate_, name("ffn_act", layer)));
+  PLUMB_TRY(quantise_for(body, {{"ffn_down", "ffn_down.weight"}}, layer, gate_));
   body.begin_set();
-  PLUMB_TRY(matmul(body, "ffn_down", "ffn_down", layer, gate_, name("ffn_act", layer), projected_));
+  PLUMB_TRY(matmul(body, "ffn_down", "ffn_down", layer, gate_, projected_));
   if (weights_.has(tensor_name("post_ffw_norm.weight", layer))) {
     body.begin_set();
     PLUMB_TRY(rms_norm(body, "post_ffw_norm", "post_ffw_norm.weight", layer, projected_, projected_,
@@ -259,14 +261,14 @@ Result<void> Builder::feed_forward(int32_t layer) {
 Result<void> Builder::head() {
   // The head reads one row in the midst of hidden, so the body copies the whole to where the head
   // reads it.
-  PLUMB_TRY(graph_.body.input(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
+  PLUMB_TRY(graph_.body.bring(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
   Program& head = graph_.head;
   PLUMB_TRY(rms_norm(head, "output_norm", "output_norm.weight", -1, graph_.hidden, head_normed_, 1,
                      hp_.d_model));
   const std::string tensor = hp_.tied_head ? "token_embd" : "output";
-  PLUMB_TRY(quantise_for(head, {{"output", tensor + ".weight"}}, -1, head_normed_, "output_norm"));
+  PLUMB_TRY(quantise_for(head, {{"output", tensor + ".weight"}}, -1, head_normed_));
   head.begin_set();
-  PLUMB_TRY(matmul(head, "output", tensor, -1, head_normed_, "output_norm", graph_.logits));
+  PLUMB_TRY(matmul(head, "output", tensor, -1, head_normed_, graph_.logits));
   graph_.logits_at = placement_(PLUMB_OP_MATMUL, "output", -1);
   if (hp_.logit_softcap > 0) {
     head.begin_set();
@@ -294,7 +296,10 @@ Result<void> Builder::embed() {
   query.weight_format = weights_.format(weight);
   query.n_out = hp_.d_model;
   PLUMB_TRY(check_supported(query, "embed", backend));
-  graph_.body.add(op, "embed", -1, backend, graph_.hidden);
+  graph_.body.add(op, {.name = "embed",
+                       .backend = backend,
+                       .output = graph_.hidden,
+                       .weight = "token_embd.weight"});
   graph_.body.begin_set();
   if (hp_.embedding_scale != 1) {
     PLUMB_TRY(elementwise(graph_.body, PLUMB_OP_SCALE, "embed_scale", -1, graph_.hidden,
@@ -313,9 +318,9 @@ Result<void> Builder::rms_norm(Program& program, const std::string& op_name,
   plumb_op_norm& norm = op.as.norm;
   PLUMB_ASSIGN(norm.in, program.input(in, backend));
   PLUMB_ASSIGN(norm.out, values_.slice(out, backend));
+  const std::string weight_name = tensor_name(tensor, layer);
   PLUMB_ASSIGN(const uint32_t weight,
-               weights_.need(tensor_name(tensor, layer), *values_.backends()[backend],
-                             PLUMB_USE_VECTOR, {width}));
+               weights_.need(weight_name, *values_.backends()[backend], PLUMB_USE_VECTOR, {width}));
   norm.weight = pending(weight);
   norm.n_groups = n_groups;
   norm.width = width;
@@ -324,7 +329,11 @@ Result<void> Builder::rms_norm(Program& program, const std::string& op_name,
   query.kind = PLUMB_OP_RMS_NORM;
   query.n_in = width;
   PLUMB_TRY(check_supported(query, name(op_name, layer), backend));
-  program.add(op, name(op_name, layer), layer, backend, out);
+  program.add(op, {.name = name(op_name, layer),
+                   .layer = layer,
+                   .backend = backend,
+                   .output = out,
+                   .weight = weight_name});
   return {};
 }
 
@@ -336,17 +345,16 @@ bool Builder::wants_q8(const std::string& tensor) const {
 
 Result<void> Builder::quantise_for(
     Program& program, const std::vector<std::pair<std::string, std::string>>& ops_and_tensors,
-    int32_t layer, ValueId in, const std::string& in_name) {
+    int32_t layer, ValueId in) {
   for (const auto& [op, tensor] : ops_and_tensors) {
     if (!wants_q8(tensor_name(tensor, layer))) continue;
-    PLUMB_TRY(program.quantised_input(in, placement_(PLUMB_OP_MATMUL, op, layer), in_name, layer));
+    PLUMB_TRY(program.bring_quantised(in, placement_(PLUMB_OP_MATMUL, op, layer), layer));
   }
   return {};
 }
 
 Result<void> Builder::matmul(Program& program, const std::string& op_name,
-                             const std::string& tensor, int32_t layer, ValueId in,
-                             const std::string& in_name, ValueId out) {
+                             const std::string& tensor, int32_t layer, ValueId in, ValueId out) {
   const BackendId backend = placement_(PLUMB_OP_MATMUL, op_name, layer);
   Backend& on = *values_.backends()[backend];
   const std::string weight_name = tensor_name(tensor + ".weight", layer);
@@ -361,14 +369,15 @@ Result<void> Builder::matmul(Program& program, const std::string& op_name,
   product.weight = pending(weight);
   const bool bias_expected =
       hp_.qkv_bias && (tensor == "attn_q" || tensor == "attn_k" || tensor == "attn_v");
-  if (bias_expected || weights_.has(bias_name)) {
+  const bool has_bias = bias_expected || weights_.has(bias_name);
+  if (has_bias) {
     PLUMB_ASSIGN(const uint32_t bias,
                  weights_.need(bias_name, on, PLUMB_USE_VECTOR, {product.n_out}));
     product.bias = pending(bias);
   }
   if (wants_q8(weight_name)) {
     product.in_format = PLUMB_ACT_Q8;
-    PLUMB_ASSIGN(product.in, program.quantised_input(in, backend, in_name, layer));
+    PLUMB_ASSIGN(product.in, program.quantised_input(in, backend, layer));
   } else {
     product.in_format = PLUMB_F32;
     PLUMB_ASSIGN(product.in, program.input(in, backend));
@@ -381,7 +390,12 @@ Result<void> Builder::matmul(Program& program, const std::string& op_name,
   query.n_in = product.n_in;
   query.n_out = product.n_out;
   PLUMB_TRY(check_supported(query, name(op_name, layer), backend));
-  program.add(op, name(op_name, layer), layer, backend, out);
+  program.add(op, {.name = name(op_name, layer),
+                   .layer = layer,
+                   .backend = backend,
+                   .output = out,
+                   .weight = weight_name,
+                   .bias = has_bias ? bias_name : ""});
   return {};
 }
 
@@ -409,7 +423,8 @@ Result<void> Builder::rope(const std::string& op_name, int32_t layer, ValueId va
   query.head_width = hp_.head_width;
   query.variant = kind.pairing;
   PLUMB_TRY(check_supported(query, name(op_name, layer), backend));
-  graph_.body.add(op, name(op_name, layer), layer, backend, value);
+  graph_.body.add(
+      op, {.name = name(op_name, layer), .layer = layer, .backend = backend, .output = value});
   return {};
 }
 
@@ -433,7 +448,8 @@ Result<void> Builder::elementwise(Program& program, uint32_t kind, const std::st
   query.n_in = e.width;
   query.variant = function;
   PLUMB_TRY(check_supported(query, name(op_name, layer), backend));
-  program.add(op, name(op_name, layer), layer, backend, out);
+  program.add(op,
+              {.name = name(op_name, layer), .layer = layer, .backend = backend, .output = out});
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "core/model/program.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace plumbline::model {
 namespace {
@@ -39,9 +40,9 @@ uint64_t values_per_row(const plumb_op& op) {
 
 ValueId Values::add(uint32_t width, uint32_t capacity_rows) {
   const size_t n = backends_.size();
-  values_.push_back({width, capacity_rows, 0, std::vector<plumb_slice>(n),
+  values_.push_back({width, capacity_rows, 0, "", std::vector<plumb_slice>(n),
                      std::vector<plumb_slice>(n), std::vector<char>(n, 0),
-                     std::vector<char>(n, 0)});
+                     std::vector<int32_t>(n, -1)});
   return static_cast<ValueId>(values_.size() - 1);
 }
 
@@ -79,10 +80,11 @@ Result<void> Values::write_all(ValueId value, uint64_t offset_bytes, const void*
   return {};
 }
 
-void Values::wrote(ValueId value, BackendId backend) {
+void Values::wrote(ValueId value, BackendId backend, const std::string& op) {
   Value& v = values_[value];
+  v.writer = op;
   std::fill(v.is_at.begin(), v.is_at.end(), 0);
-  std::fill(v.is_quantised_at.begin(), v.is_quantised_at.end(), 0);
+  std::fill(v.quantised_by.begin(), v.quantised_by.end(), -1);
   v.is_at[backend] = 1;
   v.home = backend;
 }
@@ -93,51 +95,63 @@ bool Values::is_at(ValueId value, BackendId backend) const {
 void Values::copied(ValueId value, BackendId backend) {
   values_[value].is_at[backend] = 1;
 }
-bool Values::is_quantised_at(ValueId value, BackendId backend) const {
-  return values_[value].is_quantised_at[backend] != 0;
-}
-void Values::quantised(ValueId value, BackendId backend) {
-  values_[value].is_quantised_at[backend] = 1;
+void Values::quantised(ValueId value, BackendId backend, int32_t op) {
+  values_[value].quantised_by[backend] = op;
 }
 
 // ---- Building
 
+Result<void> Program::bring(ValueId value, BackendId backend) {
+  PLUMB_TRY(values_->slice(value, backend));
+  if (values_->is_at(value, backend)) return {};
+  Step copy{};
+  copy.is_copy = true;
+  copy.value = value;
+  copy.from = values_->home(value);
+  copy.backend = backend;
+  steps_.push_back(copy);
+  values_->copied(value, backend);
+  return {};
+}
+
 Result<plumb_slice> Program::input(ValueId value, BackendId backend) {
-  PLUMB_ASSIGN(const plumb_slice slice, values_->slice(value, backend));
-  if (!values_->is_at(value, backend)) {
-    Step copy{};
-    copy.is_copy = true;
-    copy.value = value;
-    copy.from = values_->home(value);
-    copy.backend = backend;
-    steps_.push_back(copy);
-    values_->copied(value, backend);
-  }
-  return slice;
+  PLUMB_TRY(bring(value, backend));
+  operands_.push_back({value, values_->writer(value)});
+  return values_->slice(value, backend);
 }
 
-Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend,
-                                             const std::string& name, int32_t layer) {
+Result<void> Program::bring_quantised(ValueId value, BackendId backend, int32_t layer) {
   PLUMB_ASSIGN(const plumb_slice out, values_->quantised_slice(value, backend));
-  if (!values_->is_quantised_at(value, backend)) {
-    auto op = make_abi<plumb_op>();
-    op.kind = PLUMB_OP_QUANTIZE;
-    PLUMB_ASSIGN(op.as.quantize.in, input(value, backend));
-    op.as.quantize.out = out;
-    op.as.quantize.width = values_->width(value);
-    begin_set();
-    add(op, name + ".q8", layer, backend, kNoValue);
-    begin_set();
-    values_->quantised(value, backend);
-  }
-  return out;
+  if (values_->is_quantised_at(value, backend)) return {};
+  auto op = make_abi<plumb_op>();
+  op.kind = PLUMB_OP_QUANTIZE;
+  PLUMB_ASSIGN(op.as.quantize.in, input(value, backend));
+  op.as.quantize.out = out;
+  op.as.quantize.width = values_->width(value);
+  begin_set();
+  add(op, {.name = values_->writer(value) + ".q8", .layer = layer, .backend = backend});
+  begin_set();
+  values_->quantised(value, backend, static_cast<int32_t>(ops_.size()) - 1);
+  return {};
 }
 
-void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output) {
+Result<plumb_slice> Program::quantised_input(ValueId value, BackendId backend, int32_t layer) {
+  PLUMB_TRY(bring_quantised(value, backend, layer));
+  operands_.push_back({value, values_->writer(value), values_->quantised_by(value, backend)});
+  return values_->quantised_slice(value, backend);
+}
+
+void Program::kv_input(const std::string& append_op) {
+  operands_.push_back({kNoValue, append_op});
+}
+
+void Program::add(plumb_op op, OpInfo info) {
   op.id = static_cast<uint32_t>(ops_.size());
   op.n_rows = 1;
+  info.kind = op.kind;
+  info.operands = std::exchange(operands_, {});
   const bool joins = !steps_.empty() && !steps_.back().is_copy &&
-                     steps_.back().backend == backend && steps_.back().set == set_;
+                     steps_.back().backend == info.backend && steps_.back().set == set_;
   if (joins) {
     ++steps_.back().n_ops;
     steps_.back().values_per_row += values_per_row(op);
@@ -145,14 +159,14 @@ void Program::add(plumb_op op, std::string name, int32_t layer, BackendId backen
     Step step{};
     step.first_op = op.id;
     step.n_ops = 1;
-    step.backend = backend;
+    step.backend = info.backend;
     step.set = set_;
     step.values_per_row = values_per_row(op);
     steps_.push_back(step);
   }
+  if (info.output != kNoValue) values_->wrote(info.output, info.backend, info.name);
   ops_.push_back(op);
-  info_.push_back({std::move(name), layer, backend, output});
-  if (output != kNoValue) values_->wrote(output, backend);
+  info_.push_back(std::move(info));
 }
 
 // ---- Running
@@ -175,28 +189,51 @@ Result<void> Program::plan() {
   return {};
 }
 
-Result<void> Program::run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
+Result<void> Program::run(ThreadPool& pool, uint32_t first_position, OpObserver* observer,
                           const std::atomic<bool>* cancel, ProgramCounters& counters) {
   if (failures_.size() != pool.n_threads()) failures_ = std::vector<Failure>(pool.n_threads());
+  pool_ = &pool;
   for (const Step& step : steps_) {
     if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
       return Error{PLUMB_CANCELLED, "cancelled"};
     if (step.is_copy) {
       PLUMB_TRY(run_copy(step, counters));
-      continue;
+    } else if (observer == nullptr) {
+      PLUMB_TRY(run_group(step));
+    } else {
+      PLUMB_TRY(run_observed(step, first_position, *observer));
     }
-    PLUMB_TRY(run_group(step, pool));
-    if (tap != nullptr) PLUMB_TRY(show(step, first_position, *tap));
   }
   return {};
 }
 
-Result<void> Program::run_group(const Step& step, ThreadPool& pool) {
+Result<void> Program::run_observed(const Step& step, uint32_t first_position,
+                                   OpObserver& observer) {
+  for (uint32_t index = step.first_op; index < step.first_op + step.n_ops; ++index) {
+    OpSite site(*this, index, first_position);
+    const bool is_wanted = observer.wants(info_[index]);
+    if (is_wanted) PLUMB_TRY(observer.before(site));
+    PLUMB_TRY(run_op(index));
+    if (is_wanted) PLUMB_TRY(observer.after(site));
+  }
+  return {};
+}
+
+Result<void> Program::run_op(size_t index) {
+  Step step{};
+  step.first_op = static_cast<uint32_t>(index);
+  step.n_ops = 1;
+  step.backend = info_[index].backend;
+  step.values_per_row = values_per_row(ops_[index]);
+  return run_group(step);
+}
+
+Result<void> Program::run_group(const Step& step) {
   const Backend& backend = *values_->backends()[step.backend];
   const plumb_op* ops = &ops_[step.first_op];
-  const uint32_t n_parts = parts_of(step, pool.n_at_work());
+  const uint32_t n_parts = parts_of(step, pool_->n_at_work());
   std::atomic<bool> failed{false};
-  pool.run(n_parts, [&](uint32_t thread, uint32_t part) {
+  pool_->run(n_parts, [&](uint32_t thread, uint32_t part) {
     Failure& failure = failures_[thread];
     // Its own lower part has failed already: nothing that follows can win over that.
     if (failure.status != PLUMB_OK) return;
@@ -240,21 +277,6 @@ Result<void> Program::run_copy(const Step& step, ProgramCounters& counters) {
   staging_.resize(std::max<size_t>(staging_.size(), bytes));
   PLUMB_TRY(from.read(source, staging_.data(), bytes));
   return to.write(target, staging_.data(), bytes);
-}
-
-Result<void> Program::show(const Step& step, uint32_t first_position, TapSink& tap) {
-  const Backend& backend = *values_->backends()[step.backend];
-  for (uint32_t index = step.first_op; index < step.first_op + step.n_ops; ++index) {
-    const OpInfo& info = info_[index];
-    if (info.output == kNoValue || !tap.wants(info.name, info.layer)) continue;
-    const uint64_t n = uint64_t{values_->width(info.output)} * n_rows_;
-    staging_.resize(std::max<size_t>(staging_.size(), 4 * n));
-    PLUMB_ASSIGN(const plumb_slice slice, values_->slice(info.output, step.backend));
-    PLUMB_TRY(backend.read(slice, staging_.data(), 4 * n));
-    tap.give({info.name, info.layer, first_position, n_rows_, values_->width(info.output)},
-             {reinterpret_cast<const float*>(staging_.data()), n});
-  }
-  return {};
 }
 
 }  // namespace plumbline::model

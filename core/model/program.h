@@ -11,18 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "core/base/tap.h"
 #include "core/base/thread_pool.h"
 #include "core/model/backend.h"
+#include "core/model/op_info.h"
+#include "core/model/op_observer.h"
 #include "plumb/ext/kernels.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::model {
-
-/// Index of a value: an activation matrix [rows,width] of 4-byte elements, f32 or i32.
-using ValueId = uint32_t;
-/// Index of a backend in the program's list.
-using BackendId = uint32_t;
 
 /// The values that programs of one decoder share, and where their memory is on each backend.
 class Values {
@@ -43,22 +39,31 @@ class Values {
   Result<void> write_all(ValueId value, uint64_t offset_bytes, const void* data, uint64_t bytes);
 
   // Which backends hold the newest contents; kept while programs are built.
-  void wrote(ValueId value, BackendId backend);
+  void wrote(ValueId value, BackendId backend, const std::string& op);
   bool is_at(ValueId value, BackendId backend) const;
   BackendId home(ValueId value) const { return values_[value].home; }
+  /// The op that wrote it last; empty: the host.
+  const std::string& writer(ValueId value) const { return values_[value].writer; }
   void copied(ValueId value, BackendId backend);
-  bool is_quantised_at(ValueId value, BackendId backend) const;
-  void quantised(ValueId value, BackendId backend);
+  /// The op of the program under construction that quantises the newest contents; -1: none does.
+  int32_t quantised_by(ValueId value, BackendId backend) const {
+    return values_[value].quantised_by[backend];
+  }
+  bool is_quantised_at(ValueId value, BackendId backend) const {
+    return quantised_by(value, backend) >= 0;
+  }
+  void quantised(ValueId value, BackendId backend, int32_t op);
 
  private:
   struct Value {
     uint32_t width;
     uint32_t capacity_rows;
     BackendId home = 0;  // where it was written last
+    std::string writer;
     std::vector<plumb_slice> slices;
     std::vector<plumb_slice> quantised_slices;
     std::vector<char> is_at;
-    std::vector<char> is_quantised_at;
+    std::vector<int32_t> quantised_by;
   };
   std::vector<Backend*> backends_;
   std::vector<Value> values_;
@@ -78,39 +83,41 @@ class Program {
 
   /// Ops added from here on do not depend on each other, until the next begin_set.
   void begin_set() { ++set_; }
-  /// Makes sure that the newest contents of a value can be read by an op on the backend; its slice.
+  /// An operand of the op that is added next: makes sure that the newest contents of the value can
+  /// be read on the backend. Operands are asked for in the order of the op's record. Its slice.
   Result<plumb_slice> input(ValueId value, BackendId backend);
-  /// The value as the backend's quantised activations; adds the quantize op (named NAME.q8) if it
-  /// is not there yet.
-  Result<plumb_slice> quantised_input(ValueId value, BackendId backend, const std::string& name,
-                                      int32_t layer);
-  /// Appends an op whose slices are filled in. output: what it writes (or kNoValue).
-  void add(plumb_op op, std::string name, int32_t layer, BackendId backend, ValueId output);
-
-  static constexpr ValueId kNoValue = 0xffffffffu;
+  /// The same of the value as the backend's quantised activations.
+  Result<plumb_slice> quantised_input(ValueId value, BackendId backend, int32_t layer);
+  /// The KV cache that an op wrote as an operand of the op that is added next.
+  void kv_input(const std::string& append_op);
+  /// Makes sure of contents on the backend, or of their quantised form, for ops of later sets;
+  /// nothing is added where they are there already. The quantize op is named WRITER.q8.
+  Result<void> bring(ValueId value, BackendId backend);
+  Result<void> bring_quantised(ValueId value, BackendId backend, int32_t layer);
+  /// Appends an op whose slices are filled in. info: all but its kind and operands.
+  void add(plumb_op op, OpInfo info);
 
   // ---- Running
 
   size_t n_ops() const { return ops_.size(); }
   plumb_op& op(size_t index) { return ops_[index]; }
-  const std::string& name(size_t index) const { return info_[index].name; }
+  const OpInfo& info(size_t index) const { return info_[index]; }
+  Values& values() const { return *values_; }
+  Backend& backend_of(size_t index) const { return *values_->backends()[info_[index].backend]; }
 
   /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before
   /// run.
   Result<void> plan();
   void set_rows(uint32_t n_rows);
-  /// Executes everything in order. first_position is for taps. cancel: null, or a flag that ends
-  /// the run between two ops: CANCELLED. Allocates nothing when tap is null.
-  Result<void> run(ThreadPool& pool, uint32_t first_position, TapSink* tap,
+  /// Executes everything in order. first_position: of the first row, for the observer. cancel:
+  /// null, or a flag that ends the run between two ops: CANCELLED. Allocates nothing without an
+  /// observer.
+  Result<void> run(ThreadPool& pool, uint32_t first_position, OpObserver* observer,
                    const std::atomic<bool>* cancel, ProgramCounters& counters);
+  /// One op of the run that is going on, from an observer's call.
+  Result<void> run_op(size_t index);
 
  private:
-  struct OpInfo {
-    std::string name;
-    int32_t layer;
-    BackendId backend;
-    ValueId output;
-  };
   struct Step {
     bool is_copy;
     // a group of ops
@@ -132,11 +139,11 @@ class Program {
     ErrorBuffer error;
   };
 
-  Result<void> run_group(const Step& step, ThreadPool& pool);
+  Result<void> run_group(const Step& step);
   uint32_t parts_of(const Step& step, uint32_t n_threads) const;
   Error lowest_failure(const Step& step);
   Result<void> run_copy(const Step& step, ProgramCounters& counters);
-  Result<void> show(const Step& step, uint32_t first_position, TapSink& tap);
+  Result<void> run_observed(const Step& step, uint32_t first_position, OpObserver& observer);
 
   Values* values_;
   std::vector<plumb_op> ops_;
@@ -144,7 +151,9 @@ class Program {
   std::vector<Step> steps_;
   uint64_t set_ = 0;
   uint32_t n_rows_ = 1;
-  std::vector<char> staging_;  // of copies between backends without host memory, and of taps
+  ThreadPool* pool_ = nullptr;  // of the run that is going on
+  std::vector<Operand> operands_;  // of the op that is added next
+  std::vector<char> staging_;  // of copies between backends without host memory
   std::vector<Failure> failures_;  // one for each thread; no failure is left between two groups
 };
 

@@ -23,7 +23,10 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"host", {"base", "hash"}},
     {"model", {"base"}},
     {"pipeline", {"base", "config", "host", "model"}},
-    {"cli", {"base", "config", "hash", "host", "model", "pipeline"}},
+    {"trace", {"base", "hash", "model"}},
+    {"runner", {"base", "config", "model", "trace"}},
+    {"diff", {"base", "config", "hash", "host", "model", "pipeline", "runner", "trace"}},
+    {"cli", {"base", "config", "diff", "hash", "host", "model", "pipeline", "runner", "trace"}},
 };
 
 /// A room outside core that is built on another one: core/doc/decisions/0008.

@@ -136,34 +136,51 @@ TEST_P(TinyModels, OverridesNameKindsToo) {
             4u * mixed->decoder().hyper_parameters().n_layers);
 }
 
-class CountingTap : public TapSink {
+/// Reads everything before and after each op, writes it back as it was, and runs the op again.
+class Busybody : public model::OpObserver {
  public:
-  bool wants(std::string_view, int32_t) override { return true; }
-  void give(const Tap& tap, std::span<const float> values) override {
-    ++n_given;
-    EXPECT_EQ(values.size(), size_t{tap.n_rows} * tap.width) << tap.op;
+  bool wants(const model::OpInfo&) override { return true; }
+  Result<void> before(model::OpSite& site) override {
+    for (size_t operand = 0; operand < site.info().operands.size(); ++operand) {
+      std::vector<float> values;
+      PLUMB_TRY(site.read_input(operand, values));
+      EXPECT_EQ(values.size(), site.input_shape(operand).size()) << site.info().name;
+      PLUMB_TRY(site.write_input(operand, values));
+    }
+    return {};
   }
-  size_t n_given = 0;
+  Result<void> after(model::OpSite& site) override {
+    ++n_seen;
+    if (!site.has_output()) return {};
+    std::vector<float> values;
+    PLUMB_TRY(site.read_output(values));
+    EXPECT_EQ(values.size(), site.output_shape().size()) << site.info().name;
+    return site.write_output(values);
+  }
+  size_t n_seen = 0;
 };
 
-TEST_P(TinyModels, TapsChangeNothing) {
+TEST_P(TinyModels, AnObserverChangesNothing) {
   const auto tapped =
       runner({.backend = canonical_backends().back(), .activations = PLUMB_ACT_Q8, .n_threads = 2});
   ASSERT_NE(tapped, nullptr);
   for (const GoldenCase& one : cases()) {
     const std::vector<float> without = tapped->last_logits(one.ids);
-    CountingTap tap;
-    tapped->decoder().set_tap(&tap);
+    Busybody observer;
+    tapped->decoder().set_observer(&observer);
     EXPECT_TRUE(same_bits(tapped->last_logits(one.ids), without)) << one.name;
-    tapped->decoder().set_tap(nullptr);
-    EXPECT_GT(tap.n_given, 10u);
+    tapped->decoder().set_observer(nullptr);
+    EXPECT_EQ(observer.n_seen, tapped->decoder().ops().size());
   }
 }
 
-class CancellingTap : public TapSink {
+class Canceller : public model::OpObserver {
  public:
-  bool wants(std::string_view op, int32_t) override { return op == "1.attend"; }
-  void give(const Tap&, std::span<const float>) override { cancel = true; }
+  bool wants(const model::OpInfo& op) override { return op.name == "1.attend"; }
+  Result<void> after(model::OpSite&) override {
+    cancel = true;
+    return {};
+  }
   std::atomic<bool> cancel = false;
 };
 
@@ -175,14 +192,14 @@ TEST_P(TinyModels, CancelEndsAForwardBetweenOpsAndLeavesNothing) {
   const std::vector<int32_t> ids = cases().front().ids;
   const std::vector<float> before = one->last_logits(ids);
   ASSERT_TRUE(decoder.truncate(0));
-  CancellingTap tap;
-  decoder.set_tap(&tap);
-  decoder.set_cancel(&tap.cancel);
+  Canceller observer;
+  decoder.set_observer(&observer);
+  decoder.set_cancel(&observer.cancel);
   const auto cancelled = decoder.forward(ids);
   ASSERT_FALSE(cancelled);
   EXPECT_EQ(cancelled.error().code, PLUMB_CANCELLED);
   EXPECT_EQ(decoder.n_past(), 0u);
-  decoder.set_tap(nullptr);
+  decoder.set_observer(nullptr);
   decoder.set_cancel(nullptr);
   EXPECT_TRUE(same_bits(one->last_logits(ids), before));
 }

@@ -82,7 +82,7 @@ class ProgramParts : public testing::TestWithParam<uint32_t> {
     Program program(values);
     auto op = make_abi<plumb_op>();
     op.kind = PLUMB_OP_MATMUL;
-    program.add(op, "product", 3, 0, values.add(64, 7));
+    program.add(op, {.name = "product", .layer = 3, .output = values.add(64, 7)});
     program.set_rows(7);
     ThreadPool pool(GetParam());
     ProgramCounters counters;

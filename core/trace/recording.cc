@@ -1,0 +1,71 @@
+#include "core/trace/recording.h"
+
+#include <algorithm>
+
+namespace plumbline::trace {
+
+Result<void> Recording::put(const std::string& op, uint32_t first_position, uint32_t width,
+                            std::span<const float> values) {
+  if (width == 0 || values.size() % width != 0) {
+    return Error{PLUMB_INVALID_ARGUMENT, "op " + op + ": " + std::to_string(values.size()) +
+                                             " values are no rows of " + std::to_string(width)};
+  }
+  auto [at, is_new] = rows_.try_emplace(op);
+  Rows& rows = at->second;
+  if (is_new) {
+    order_.push_back(op);
+    rows.first_position = first_position;
+    rows.width = width;
+  }
+  if (rows.width != width) {
+    return Error{PLUMB_INVALID_ARGUMENT, "op " + op + ": rows of " + std::to_string(width) +
+                                             " values, before of " + std::to_string(rows.width)};
+  }
+  if (first_position < rows.first_position ||
+      first_position > rows.first_position + rows.n_rows()) {
+    return Error{PLUMB_INVALID_ARGUMENT,
+                 "op " + op + ": rows from position " + std::to_string(first_position) +
+                     ", but recorded are positions " + std::to_string(rows.first_position) +
+                     " to " + std::to_string(rows.first_position + rows.n_rows())};
+  }
+  const size_t at_value = size_t{first_position - rows.first_position} * width;
+  const size_t size = std::max(rows.values.size(), at_value + values.size());
+  bytes_ += 4 * (size - rows.values.size());
+  rows.values.resize(size);
+  std::copy(values.begin(), values.end(),
+            rows.values.begin() + static_cast<std::ptrdiff_t>(at_value));
+  return {};
+}
+
+const Rows* Recording::find(std::string_view op) const {
+  const auto found = rows_.find(op);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+std::span<const float> Recording::rows(std::string_view op, uint32_t first_position,
+                                       uint32_t n_rows) const {
+  const Rows* const found = find(op);
+  if (found == nullptr || first_position < found->first_position) return {};
+  const uint32_t skipped = first_position - found->first_position;
+  if (skipped > found->n_rows() || n_rows > found->n_rows() - skipped) return {};
+  return std::span(found->values)
+      .subspan(size_t{skipped} * found->width, size_t{n_rows} * found->width);
+}
+
+void Recording::clear() {
+  rows_.clear();
+  order_.clear();
+  bytes_ = 0;
+}
+
+bool Recorder::wants(const model::OpInfo& op) {
+  return op.kind != PLUMB_OP_QUANTIZE;
+}
+
+Result<void> Recorder::after(model::OpSite& site) {
+  const model::RowShape shape = site.output_shape();
+  PLUMB_TRY(site.read_output(values_));
+  return recording_->put(site.info().name, shape.first_position, shape.width, values_);
+}
+
+}  // namespace plumbline::trace
