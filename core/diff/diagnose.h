@@ -1,0 +1,21 @@
+// diagnose.h: why an op differs: by counterfactual, and by the parts of a quantised product.
+#pragma once
+
+#include <optional>
+
+#include "core/diff/evidence.h"
+#include "core/diff/report.h"
+
+namespace plumbline::diff {
+
+/// The cause that was proved: a variant of the op that reproduces the deviating side on A's inputs
+/// and on probes, where the plain op does not. Nothing: the place is known, the cause is not.
+/// Both sides are suspects; the statement says which it is. Runs both sides' ops on probes.
+std::optional<Cause> diagnose(const OpEvidence& evidence);
+
+/// Of a matrix product on quantised weights or activations: how much of B(xA) - A(xA) is the
+/// weights' format, the activations' format, and the kernel. Nothing for other ops, where A is a
+/// foreign engine, or where both sides read the same codes.
+std::optional<OpErrors::Split> split_introduced(const OpEvidence& evidence);
+
+}  // namespace plumbline::diff
