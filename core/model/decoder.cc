@@ -11,6 +11,9 @@ namespace {
 
 constexpr uint32_t kDefaultContextRows = 4096;
 constexpr uint32_t kRopeRowsAtOnce = 64;
+// Rows of logits of one pass over the head's weights: enough that the weights are no longer what
+// costs, and 32 MiB for a vocabulary of 262,144.
+constexpr uint32_t kHeadRows = 32;
 
 uint64_t tensor_bytes(const ModelFile& file, const std::string& tensor) {
   const ModelFile::Entry* entry = file.find(tensor);
@@ -41,6 +44,8 @@ Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPo
   GraphOptions graph_options;
   graph_options.capacity_rows = d.capacity_rows_;
   graph_options.chunk_rows = d.chunk_rows_;
+  d.head_rows_ = std::min(kHeadRows, d.chunk_rows_);
+  graph_options.head_rows = d.head_rows_;
   graph_options.activations = options.activations;
   graph_options.kv_format = options.kv_format;
   Placement placement(options.overrides);
@@ -70,7 +75,7 @@ Result<void> Decoder::plan() {
     if (op.kind == PLUMB_OP_ATTEND) op.as.attend.n_rows_kv = capacity_rows_;
   }
   PLUMB_TRY(body.plan());
-  graph_->head.set_rows(1);
+  graph_->head.set_rows(head_rows_);
   return graph_->head.plan();
 }
 
@@ -125,17 +130,20 @@ Result<void> Decoder::run_chunk(std::span<const int32_t> ids) {
   return body.run(*pool_, n_past_, observer_, cancel_, counters_);
 }
 
-Result<std::span<const float>> Decoder::run_head(uint32_t chunk_row) {
+Result<std::span<const float>> Decoder::run_head(uint32_t chunk_row, uint32_t n_rows) {
   Program& head = graph_->head;
+  head.set_rows(n_rows);
   head.op(0).as.norm.in.offset_bytes = uint64_t{4} * hp_.d_model * chunk_row;
   PLUMB_TRY(head.run(*pool_, n_past_ + chunk_row, observer_, cancel_, counters_));
   PLUMB_ASSIGN(const plumb_slice slice, values_.slice(graph_->logits, graph_->logits_at));
   const Backend& backend = *values_.backends()[graph_->logits_at];
+  const size_t n = size_t{n_rows} * hp_.n_vocab;
   if (const void* logits = backend.host_pointer(slice)) {
-    return std::span(static_cast<const float*>(logits), hp_.n_vocab);
+    return std::span(static_cast<const float*>(logits), n);
   }
-  PLUMB_TRY(backend.read(slice, logits_.data(), uint64_t{4} * hp_.n_vocab));
-  return std::span<const float>(logits_);
+  if (logits_.size() < n) logits_.resize(n);
+  PLUMB_TRY(backend.read(slice, logits_.data(), 4 * n));
+  return std::span<const float>(logits_).first(n);
 }
 
 Result<std::span<const float>> Decoder::forward(std::span<const int32_t> ids) {
@@ -147,7 +155,7 @@ Result<std::span<const float>> Decoder::forward(std::span<const int32_t> ids) {
       PLUMB_TRY(run_chunk(chunk));
       ids = ids.subspan(chunk.size());
       if (ids.empty()) {
-        PLUMB_ASSIGN(const auto logits, run_head(static_cast<uint32_t>(chunk.size()) - 1));
+        PLUMB_ASSIGN(const auto logits, run_head(static_cast<uint32_t>(chunk.size()) - 1, 1));
         n_past_ += static_cast<uint32_t>(chunk.size());
         return logits;
       }
@@ -166,9 +174,13 @@ Result<void> Decoder::forward_all(std::span<const int32_t> ids, const RowSink& s
     while (!ids.empty()) {
       const auto chunk = ids.first(std::min<size_t>(ids.size(), chunk_rows_));
       PLUMB_TRY(run_chunk(chunk));
-      for (uint32_t row = 0; row < chunk.size(); ++row) {
-        PLUMB_ASSIGN(const auto logits, run_head(row));
-        sink(n_past_ + row, logits);
+      const auto n_rows = static_cast<uint32_t>(chunk.size());
+      for (uint32_t first = 0; first < n_rows; first += head_rows_) {
+        const uint32_t count = std::min(head_rows_, n_rows - first);
+        PLUMB_ASSIGN(const auto logits, run_head(first, count));
+        for (uint32_t row = 0; row < count; ++row) {
+          sink(n_past_ + first + row, logits.subspan(size_t{row} * hp_.n_vocab, hp_.n_vocab));
+        }
       }
       n_past_ += static_cast<uint32_t>(chunk.size());
       ids = ids.subspan(chunk.size());

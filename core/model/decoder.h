@@ -73,7 +73,8 @@ class Decoder {
   Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends);
   Result<void> check_ids(std::span<const int32_t> ids) const;
   Result<void> run_chunk(std::span<const int32_t> ids);
-  Result<std::span<const float>> run_head(uint32_t chunk_row);
+  /// Logits f32[n_rows,V] of rows of the last chunk; n_rows: at most head_rows_.
+  Result<std::span<const float>> run_head(uint32_t chunk_row, uint32_t n_rows);
   Result<void> fill_rope_tables(uint32_t n_rows);
   Result<void> plan();
 
@@ -83,6 +84,7 @@ class Decoder {
   std::unique_ptr<Graph> graph_;
   uint32_t capacity_rows_ = 0;
   uint32_t chunk_rows_ = 0;
+  uint32_t head_rows_ = 0;
   uint32_t n_past_ = 0;
   uint32_t n_rope_rows_ = 0;  // filled rows of the RoPE tables
   plumb_format kv_format_ = PLUMB_F32;

@@ -101,8 +101,8 @@ Result<void> Builder::declare(const ModelFile& file) {
   projected_ = values_.add(hp_.d_model, rows);
   gate_ = values_.add(hp_.d_ff, rows);
   up_ = values_.add(hp_.d_ff, rows);
-  head_normed_ = values_.add(hp_.d_model, 1);
-  graph_.logits = values_.add(hp_.n_vocab, 1);
+  head_normed_ = values_.add(hp_.d_model, options_.head_rows);
+  graph_.logits = values_.add(hp_.n_vocab, options_.head_rows);
 
   PLUMB_ASSIGN(RopeTable global, rope_table(hp_.rope, file));
   graph_.rope.push_back(std::move(global));
@@ -259,7 +259,7 @@ Result<void> Builder::feed_forward(int32_t layer) {
 }
 
 Result<void> Builder::head() {
-  // The head reads one row in the midst of hidden, so the body copies the whole to where the head
+  // The head reads rows in the midst of hidden, so the body copies the whole to where the head
   // reads it.
   PLUMB_TRY(graph_.body.bring(graph_.hidden, placement_(PLUMB_OP_RMS_NORM, "output_norm", -1)));
   Program& head = graph_.head;

@@ -16,6 +16,7 @@ namespace plumbline::model {
 struct GraphOptions {
   uint32_t capacity_rows = 0;  // S: rows of each KV cache, and of the RoPE tables
   uint32_t chunk_rows = 0;  // most rows of one step
+  uint32_t head_rows = 0;  // most rows of logits of one step
   plumb_format activations = PLUMB_ACT_Q8;
   plumb_format kv_format = PLUMB_F32;
 };
@@ -39,11 +40,11 @@ struct Graph {
   ValueId ids = 0;  // i32[T,1], written by the decoder
   ValueId positions = 0;  // i32[T,1]
   ValueId hidden = 0;  // f32[T,D]: the residual stream, input of the head
-  ValueId logits = 0;  // f32[1,V]
+  ValueId logits = 0;  // f32[T,V]
   BackendId logits_at = 0;
   std::vector<RopeTable> rope;  // [0] global, [1] of the sliding layers if different
   std::vector<KvCache> kv;  // one for each layer
-  // Ops of the body: ids -> hidden. Ops of the head: one row of hidden -> one row of logits.
+  // Ops of the body: ids -> hidden. Ops of the head: rows of hidden -> rows of logits.
   Program body;
   Program head;
 

@@ -38,6 +38,30 @@ TEST(Decoder, GoesOnBehindATruncationAsIfTheRestHadNeverBeen) {
   EXPECT_EQ(decoder.n_past(), kIds.size());
 }
 
+// The head takes many rows at once; their logits are those of one row after the other.
+TEST(Decoder, LogitsOfAllRowsAreThoseOfOneIdAtATime) {
+  std::vector<int32_t> ids;
+  for (int32_t i = 0; i < 75; ++i)
+    ids.push_back(kIds[static_cast<size_t>(i) % kIds.size()] + i % 7);
+  for (const plumb_format activations : {PLUMB_F32, PLUMB_ACT_Q8}) {
+    const auto runner = Runner::create(golden_folder("tiny-formats") + "/model.gguf",
+                                       {.backend = "plumb.cpu.scalar",
+                                        .activations = activations,
+                                        .chunk_rows = 70,
+                                        .context_rows = 80});
+    ASSERT_NE(runner, nullptr);
+    const std::vector<float> all = runner->all_logits(ids);
+    std::vector<float> single;
+    ASSERT_TRUE(runner->decoder().truncate(0));
+    for (const int32_t& id : ids) {
+      const auto row = runner->decoder().forward({&id, 1});
+      ASSERT_TRUE(row) << row.error().message;
+      single.insert(single.end(), row->begin(), row->end());
+    }
+    EXPECT_TRUE(same_bits(all, single));
+  }
+}
+
 TEST(Decoder, RefusesIdsAndKeepsWhatItHeld) {
   const auto runner = small_runner();
   ASSERT_NE(runner, nullptr);
