@@ -92,6 +92,14 @@ PipelineConfig bind(const Value& tree) {
     kernels.overrides.push_back(bind_override(item));
   kernels.options_json = read.json("kernels.options");
 
+  config.runner = {
+      .name = read.text("runner.name"),
+      .python = read.text("runner.python"),
+      .map = read.text("runner.map"),
+      .timeout_s = read.integer("runner.timeout_s"),
+      .options_json = read.json("runner.options"),
+  };
+
   config.tokenizer.plugin = read.text("tokenizer.plugin");
   config.tokenizer.path = read.text_or_empty("tokenizer.path");
   config.tokenizer.sha256 = read.text_or_empty("tokenizer.sha256");

@@ -305,6 +305,11 @@ void check_contradictions(const Value& tree, Problems& problems) {
         undefined.origin,
         "template.undefined \"hf\" is lenient, expected strict or semi_strict in mode ship");
   }
+  const Value& runner = *tree.at("runner.name");
+  if (is_ship && runner.text != "none") {
+    problems.add(runner.origin, "runner.name " + runner.shown() +
+                                    ", an engine outside this config, expected none in mode ship");
+  }
   const auto length = as_integer(*tree.at("context.length"));
   const auto reserve = as_integer(*tree.at("context.reserve_output"));
   if (length && *reserve >= *length) {

@@ -160,6 +160,13 @@ void join_path(Value& path) {
   if (path.origin.line != 0) path.text = beside(*path.origin.source, path.text);
 }
 
+/// The same for a program; a word without a slash is a name, of an installed runner or in PATH.
+void join_program(Value& program) {
+  if (program.text.find('/') == std::string::npos) return;
+  join_path(program);
+  if (program.text.find('/') == std::string::npos) program.text = "./" + program.text;
+}
+
 }  // namespace
 
 std::string ResolvedConfig::origin(std::string_view path) const {
@@ -184,6 +191,8 @@ Result<ResolvedConfig> load_config(const LoadRequest& request) {
     if (Value* path = tree.at(key)) join_path(*path);
   }
   for (Value& path : tree.at("plugins.paths")->items) join_path(path);
+  if (Value& map = *tree.at("runner.map"); map.text != kAuto) join_path(map);
+  for (const char* key : {"runner.name", "runner.python"}) join_program(*tree.at(key));
   ResolvedConfig resolved;
   resolved.config = bind(tree);
   // The tree says the same without them, and can be loaded again.

@@ -58,6 +58,17 @@ struct KernelsConfig {
   std::string options_json;  // an object, handed to the backend as it is
 };
 
+/// A foreign engine in the decoder's place: core/doc/runner.md.
+struct RunnerConfig {
+  std::string name;  // an installed one, or a program's path, joined like ModelSource::path
+  std::string python;  // what runs a .py file
+  std::string map;  // kAuto, or a file, joined like ModelSource::path
+  uint32_t timeout_s = 0;  // of each step
+  std::string options_json;  // an object, handed to the runner as it is
+
+  bool is_wanted() const { return name != "none"; }
+};
+
 struct TokenizerConfig {
   std::string plugin;
   std::string path;  // a file with the tokenizer, joined like ModelSource::path; empty: the model's
@@ -111,6 +122,7 @@ struct PipelineConfig {
   Mode mode = Mode::kLab;
   ModelConfig model;
   KernelsConfig kernels;
+  RunnerConfig runner;
   TokenizerConfig tokenizer;
   TemplateConfig chat_template;
   SamplingConfig sampling;

@@ -80,6 +80,23 @@ Spec kernels() {
        value("options", Type::kFree, "{}", "Options of the backend, checked by it.")});
 }
 
+Spec runner() {
+  return map(
+      "runner", "A foreign engine that gives the logits, as a process beside this one.",
+      {value("name", Type::kText, "none",
+             "An installed one (transformers, llama_cpp), or a program's path, relative to the "
+             "config that names it; none: this project's own decoder."),
+       value("python", Type::kText, "python3",
+             "What runs a runner in Python: a program's name, or a path relative to the config "
+             "that names it."),
+       value("map", Type::kText, "auto",
+             "A file that says which of its tensors are which of our ops, relative to the config "
+             "that names it; auto: the runner's own for the model's architecture."),
+       number("timeout_s", Type::kInteger, "600", 1, 86400,
+              "Seconds that it may take for each step: to start, to load, to answer."),
+       value("options", Type::kFree, "{}", "Options of the runner, checked by it.")});
+}
+
 Spec tokenizer() {
   const Spec literal = value("literal", Type::kText, "", "One such text.");
   return map(
@@ -181,9 +198,9 @@ Spec pipeline() {
              "key, lists and values replaced."),
        choice("mode", {"lab", "ship"},
               "ship refuses what makes a run depend on more than this config: model files without "
-              "sha256, lenient templates, scripted stages."),
-       model(), kernels(), tokenizer(), chat_template(), sampling(), context(), generation(),
-       plugins()});
+              "sha256, lenient templates, scripted stages, foreign engines."),
+       model(), kernels(), runner(), tokenizer(), chat_template(), sampling(), context(),
+       generation(), plugins()});
 }
 
 }  // namespace

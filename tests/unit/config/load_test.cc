@@ -30,6 +30,7 @@ TEST_F(Config_Load, MinimalConfigHasTheDocumentedDefaults) {
   EXPECT_EQ(config.kernels.threads, std::nullopt);
   EXPECT_THAT(config.kernels.overrides, IsEmpty());
   EXPECT_EQ(config.kernels.options_json, "{}");
+  EXPECT_FALSE(config.runner.is_wanted());
   EXPECT_EQ(config.tokenizer.plugin, "auto");
   EXPECT_EQ(config.tokenizer.special, Special::kParse);
   EXPECT_EQ(config.chat_template.plugin, "jinja");
@@ -43,6 +44,29 @@ TEST_F(Config_Load, MinimalConfigHasTheDocumentedDefaults) {
   EXPECT_EQ(config.generation.max_tokens, 128u);
   EXPECT_THAT(config.generation.stop, IsEmpty());
   EXPECT_THAT(config.plugins.paths, IsEmpty());
+}
+
+TEST_F(Config_Load, ARunnerIsANameOrAPath) {
+  const RunnerConfig named =
+      loaded(
+          write("named.yaml", std::string(kMinimal) +
+                                  "runner: {name: transformers, timeout_s: 5, options: {a: 1}}\n"))
+          .config.runner;
+  EXPECT_TRUE(named.is_wanted());
+  EXPECT_EQ(named.name, "transformers");
+  EXPECT_EQ(named.python, "python3");
+  EXPECT_EQ(named.map, "auto");
+  EXPECT_EQ(named.timeout_s, 5u);
+  EXPECT_EQ(named.options_json, "{\"a\":1}");
+  const std::string file =
+      write("path.yaml", std::string(kMinimal) +
+                             "runner: {name: ./engine.py, python: bin/python, map: ours.yaml}\n");
+  const RunnerConfig path = loaded(file).config.runner;
+  EXPECT_THAT(path.name, EndsWith("/engine.py"));
+  EXPECT_THAT(path.name, testing::StartsWith("/"));
+  EXPECT_THAT(path.python, EndsWith("/bin/python"));
+  EXPECT_THAT(path.map, EndsWith("/ours.yaml"));
+  EXPECT_EQ(path.options_json, "{}");
 }
 
 TEST_F(Config_Load, EveryKeyReachesItsField) {
