@@ -24,7 +24,7 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"model", {"base"}},
     {"pipeline", {"base", "config", "host", "model"}},
     {"trace", {"base", "hash", "model"}},
-    {"runner", {"base", "config", "model", "trace"}},
+    {"runner", {"base", "config", "hash", "model", "trace"}},
     {"diff", {"base", "config", "hash", "host", "model", "pipeline", "runner", "trace"}},
     {"cli", {"base", "config", "diff", "hash", "host", "model", "pipeline", "runner", "trace"}},
 };
