@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/nearest_name.h"
 #include "core/config/scalars.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::config {
 namespace {

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/base/nearest_name.h"
 #include "core/config/bind.h"
 #include "core/config/check.h"
 #include "core/config/layers.h"
 #include "core/config/scalars.h"
 #include "core/config/yaml.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::config {
 namespace {

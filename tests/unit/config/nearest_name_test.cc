@@ -1,5 +1,5 @@
 // "Did you mean". Oracle: edits counted by hand.
-#include "core/base/nearest_name.h"
+#include "plumb/sdk/nearest_name.h"
 
 #include <gtest/gtest.h>
 
