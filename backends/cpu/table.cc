@@ -258,6 +258,7 @@ const plumb_kernels kKernels = {
     .variant = variant,
     .prepare_begin = begin_weight,
     .prepare_rows = prepare_weight_rows,
+    .numerics_of = nullptr,
 };
 
 }  // namespace plumbline::cpu

@@ -201,6 +201,7 @@ constexpr plumb_kernels kKernels = {
     .variant = nullptr,
     .prepare_begin = nullptr,
     .prepare_rows = nullptr,
+    .numerics_of = nullptr,
 };
 
 // Never picked while anything else can run.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -56,7 +57,7 @@ std::string default_scan_program() {
 }  // namespace
 
 /// What is known of each plugin, and those that are loaded.
-struct Host::Inventory {
+struct Host::Inventory : ExtensionFinder {
   /// A plugin that was asked for an extension, before or after loading.
   struct Contender {
     size_t index;
@@ -65,9 +66,12 @@ struct Host::Inventory {
     size_t preference = 0;  // place in the policy's list, its size if absent
   };
 
+  /// Plugins ask for others from any thread.
+  std::mutex mutex;
   bool check_threads = false;
   LoadReport report;
   std::vector<std::optional<Plugin>> plugins;  // parallel to report.plugins
+  PluginServices services{*this};  // last, so that nothing asks what is gone already
 
   void add(PluginReport entry, std::optional<Plugin> plugin) {
     if (entry.decision != Decision::kRejected) {
@@ -147,7 +151,11 @@ struct Host::Inventory {
     entry.decision = Decision::kLoaded;
   }
 
-  Contender contender(size_t index, const Extension& extension, const Choice& choice) {
+  /// askers: see ExtensionFinder.
+  using Askers = std::vector<std::string>;
+
+  Contender contender(size_t index, const Extension& extension, const Choice& choice,
+                      Askers askers) {
     load(index);
     const PluginReport& entry = report.plugins[index];
     const auto preferred = std::find(choice.prefer.begin(), choice.prefer.end(), entry.facts.id);
@@ -160,10 +168,12 @@ struct Host::Inventory {
     const Plugin& plugin = *plugins[index];
     auto table = table_of(plugin, extension);
     if (table) {
+      askers.push_back(entry.facts.id);
       result.usable =
-          Usable{plugin.table, *table, host_services(), entry.facts.id, rank_of(plugin)};
+          Usable{plugin.table, *table, services.of(askers), entry.facts.id, rank_of(plugin)};
       if (check_threads && extension.id == PLUMB_EXT_KERNELS) {
-        const auto checked = checked_kernels(*static_cast<const plumb_kernels*>(*table));
+        const auto checked =
+            checked_kernels(*static_cast<const plumb_kernels*>(*table), result.usable->host);
         result.usable->table = checked.table;
         result.usable->host = checked.host;
       }
@@ -175,12 +185,19 @@ struct Host::Inventory {
   }
 
   /// All that claim the extension, best first by policy, rank and id; the unusable last.
-  std::vector<Contender> contenders(const Extension& extension, const Choice& choice) {
+  std::vector<Contender> contenders(const Extension& extension, const Choice& choice,
+                                    const Askers& askers = {}) {
     std::vector<Contender> all;
     for (size_t i = 0; i < report.plugins.size(); ++i) {
-      const bool is_shadowed = report.plugins[i].decision == Decision::kShadowed;
-      if (!is_shadowed && offers(report.plugins[i], extension.id)) {
-        all.push_back(contender(i, extension, choice));
+      const PluginReport& entry = report.plugins[i];
+      const bool is_shadowed = entry.decision == Decision::kShadowed;
+      if (is_shadowed || !offers(entry, extension.id) || is_among(askers, entry.facts.id)) continue;
+      all.push_back(contender(i, extension, choice, askers));
+      Contender& last = all.back();
+      const bool is_named = choice.pin != "auto" || last.preference < choice.prefer.size();
+      if (!is_named && last.usable && last.usable->rank == PLUMB_RANK_NAMED_ONLY) {
+        last.usable.reset();
+        last.error = {PLUMB_NOT_FOUND, entry.facts.id + " is used only where it is named"};
       }
     }
     const auto key = [&](const Contender& c) {
@@ -220,17 +237,53 @@ struct Host::Inventory {
     return ids.empty() ? pin : ids.front();
   }
 
-  Result<Usable> pinned(const Extension& extension, const std::string& pin) {
+  static bool is_among(const Askers& askers, const std::string& id) {
+    return std::find(askers.begin(), askers.end(), id) != askers.end();
+  }
+
+  Result<Usable> pinned(const Extension& extension, const std::string& pin,
+                        const Askers& askers = {}) {
     PLUMB_ASSIGN(const std::string id, id_of_pin(extension, pin));
+    if (is_among(askers, id)) {
+      return Error{PLUMB_INVALID_CONFIG, askers.back() + " would wrap " + id +
+                                             (id == askers.back() ? "" : ", which wraps it") +
+                                             "; expected another plugin"};
+    }
     const std::optional<size_t> index = index_of(id);
     if (!index) {
       return Error{PLUMB_NOT_FOUND,
                    "no plugin has the id " + id + "; for " + std::string(extension.id) +
                        " there are: " + join(ids_offering(extension.id)) + rejected_note()};
     }
-    Contender found = contender(*index, extension, {});
+    Contender found = contender(*index, extension, {}, askers);
     if (!found.usable) return std::move(found.error);
     return *std::move(found.usable);
+  }
+
+  Result<Usable> find(const Extension& extension, const Choice& choice, const Askers& askers = {}) {
+    if (choice.pin != "auto") return pinned(extension, choice.pin, askers);
+    auto all = contenders(extension, choice, askers);
+    if (!all.empty() && all.front().usable) return *std::move(all.front().usable);
+    if (all.empty()) {
+      std::vector<std::string> folders;
+      for (const FolderReport& folder : report.folders) folders.push_back(folder.path);
+      return Error{PLUMB_NOT_FOUND, "no plugin offers " + std::string(extension.id) +
+                                        "; searched: " + join(folders) + rejected_note()};
+    }
+    std::string reasons;
+    for (const Contender& one : all) reasons += " | " + one.error.message;
+    return Error{all.front().error.code,
+                 "no plugin for " + std::string(extension.id) + " can be used" + reasons};
+  }
+
+  Result<Found> find_extension(std::string_view id, const std::string& plugin,
+                               const Askers& askers) override {
+    const std::lock_guard lock(mutex);
+    const Extension* extension = plumbline::find_extension(id);
+    if (extension == nullptr)
+      return Error{PLUMB_NOT_FOUND, "this host knows no extension " + std::string(id)};
+    PLUMB_ASSIGN(const Usable found, find(*extension, {.pin = plugin}, askers));
+    return Found{found.table, found.host};
   }
 
   std::vector<std::string> ids_offering(std::string_view extension) const {
@@ -282,23 +335,12 @@ Result<Host> Host::create(const HostOptions& options) {
 }
 
 Result<Host::Usable> Host::find_usable(const Extension& extension, const Choice& choice) {
-  if (choice.pin != "auto") return inventory_->pinned(extension, choice.pin);
-  auto contenders = inventory_->contenders(extension, choice);
-  if (!contenders.empty() && contenders.front().usable)
-    return *std::move(contenders.front().usable);
-  if (contenders.empty()) {
-    std::vector<std::string> folders;
-    for (const FolderReport& folder : inventory_->report.folders) folders.push_back(folder.path);
-    return Error{PLUMB_NOT_FOUND, "no plugin offers " + std::string(extension.id) +
-                                      "; searched: " + join(folders) + inventory_->rejected_note()};
-  }
-  std::string reasons;
-  for (const auto& contender : contenders) reasons += " | " + contender.error.message;
-  return Error{contenders.front().error.code,
-               "no plugin for " + std::string(extension.id) + " can be used" + reasons};
+  const std::lock_guard lock(inventory_->mutex);
+  return inventory_->find(extension, choice);
 }
 
 std::vector<Host::Usable> Host::find_all_usable(const Extension& extension, const Choice& choice) {
+  const std::lock_guard lock(inventory_->mutex);
   std::vector<Usable> all;
   if (choice.pin != "auto") {
     if (auto pinned = inventory_->pinned(extension, choice.pin)) all.push_back(*std::move(pinned));
@@ -313,6 +355,7 @@ std::vector<Host::Usable> Host::find_all_usable(const Extension& extension, cons
 std::vector<Candidate> Host::candidates(std::string_view extension_id, const Choice& choice) {
   const Extension* extension = find_extension(extension_id);
   if (extension == nullptr) return {};
+  const std::lock_guard lock(inventory_->mutex);
   auto contenders = inventory_->contenders(*extension, choice);
   const auto id_of = [&](const auto& contender) {
     return inventory_->report.plugins[contender.index].facts.id;
@@ -354,6 +397,7 @@ std::vector<Candidate> Host::candidates(std::string_view extension_id, const Cho
 }
 
 void Host::load_all() {
+  const std::lock_guard lock(inventory_->mutex);
   for (size_t i = 0; i < inventory_->report.plugins.size(); ++i) inventory_->load(i);
 }
 

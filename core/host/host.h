@@ -107,6 +107,7 @@ class Host {
   /// Loads and probes everything, so that report() tells all. [one-at-a-time]
   void load_all();
 
+  /// Not while a plugin is being created, which may look for another.
   const LoadReport& report() const;
 
  private:

@@ -3,6 +3,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <list>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -46,6 +47,12 @@ class Mappings {
   std::map<plumb_handle, os::MappedFile> files_;
 };
 
+/// Never destroyed: plugins may use it until the process ends, static destructors included.
+Mappings& mappings() {
+  static Mappings& all = *new Mappings;
+  return all;
+}
+
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> plumb = [] {
     auto existing = spdlog::get("plumb");
@@ -64,27 +71,92 @@ void PLUMB_CALL log(void*, int32_t level, plumb_str message) {
   });
 }
 
-plumb_status PLUMB_CALL map_file(void* context, plumb_str path, plumb_bytes* out,
-                                 plumb_handle* mapping, plumb_error* error) {
-  return static_cast<Mappings*>(context)->map(path, out, mapping, error);
+plumb_status PLUMB_CALL map_file(void*, plumb_str path, plumb_bytes* out, plumb_handle* mapping,
+                                 plumb_error* error) {
+  return mappings().map(path, out, mapping, error);
 }
 
-void PLUMB_CALL unmap_file(void* context, plumb_handle mapping) {
-  static_cast<Mappings*>(context)->unmap(mapping);
+void PLUMB_CALL unmap_file(void*, plumb_handle mapping) {
+  mappings().unmap(mapping);
 }
 
-void PLUMB_CALL drop_pages(void* context, plumb_handle mapping, uint64_t offset, uint64_t bytes) {
-  static_cast<Mappings*>(context)->drop_pages(mapping, offset, bytes);
+void PLUMB_CALL drop_pages(void*, plumb_handle mapping, uint64_t offset, uint64_t bytes) {
+  mappings().drop_pages(mapping, offset, bytes);
 }
+
+constexpr plumb_host kServices = {
+    .struct_bytes = sizeof(plumb_host),
+    .reserved = 0,
+    .context = nullptr,
+    .log = log,
+    .map_file = map_file,
+    .unmap_file = unmap_file,
+    .drop_pages = drop_pages,
+    .find_extension = nullptr,
+};
 
 }  // namespace
 
 const plumb_host* host_services() {
-  // Never destroyed: plugins may use it until the process ends, static destructors included.
-  static Mappings& mappings = *new Mappings;
-  static const plumb_host services = {sizeof(plumb_host), 0,          &mappings, log,
-                                      map_file,           unmap_file, drop_pages};
-  return &services;
+  return &kServices;
+}
+
+/// Where plugins ask, and who they are.
+struct PluginServices::Door {
+  struct Asker {
+    Door* door;
+    std::vector<std::string> ids;
+    plumb_host services;
+  };
+
+  std::mutex finder_mutex;  // held while it searches
+  ExtensionFinder* finder;
+  std::mutex askers_mutex;
+  std::map<std::vector<std::string>, Asker> askers;
+
+  static plumb_status PLUMB_CALL find_extension(void* context, plumb_str extension,
+                                                plumb_str plugin, const void** table,
+                                                const plumb_host** host, plumb_error* error) {
+    return guarded(error, [&]() -> plumb_status {
+      if (context == nullptr || table == nullptr || host == nullptr)
+        return fail(error, PLUMB_INVALID_ARGUMENT, "find_extension: nowhere to put the answer");
+      const Asker& asker = *static_cast<Asker*>(context);
+      const std::lock_guard lock(asker.door->finder_mutex);
+      if (asker.door->finder == nullptr)
+        return fail(error, PLUMB_NOT_FOUND, "find_extension: the host has been closed");
+      const auto found =
+          asker.door->finder->find_extension(to_view(extension), to_string(plugin), asker.ids);
+      if (!found) return fail(error, found.error());
+      *table = found->table;
+      *host = found->host;
+      return PLUMB_OK;
+    });
+  }
+};
+
+PluginServices::PluginServices(ExtensionFinder& finder) {
+  static std::mutex mutex;
+  static std::list<Door>& doors = *new std::list<Door>;
+  const std::lock_guard lock(mutex);
+  door_ = &doors.emplace_back();
+  door_->finder = &finder;
+}
+
+PluginServices::~PluginServices() {
+  const std::lock_guard lock(door_->finder_mutex);
+  door_->finder = nullptr;
+}
+
+const plumb_host* PluginServices::of(const std::vector<std::string>& askers) {
+  const std::lock_guard lock(door_->askers_mutex);
+  const auto [place, is_new] = door_->askers.try_emplace(askers);
+  Door::Asker& asker = place->second;
+  if (is_new) {
+    asker = {door_, askers, kServices};
+    asker.services.context = &asker;
+    asker.services.find_extension = Door::find_extension;
+  }
+  return &asker.services;
 }
 
 }  // namespace plumbline

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/host/services.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline {
@@ -63,9 +62,10 @@ struct Twin {
   plumb_host host;
   plumb_kernels table;
   const plumb_kernels* inner;
+  const plumb_host* inner_host;
 };
 
-/// All twins of this process, by the table that each stands for. Never destroyed.
+/// All twins of this process, by the table and host that each stands for. Never destroyed.
 class Twins {
  public:
   static Twins& all() {
@@ -73,13 +73,14 @@ class Twins {
     return twins;
   }
 
-  Twin& of(const plumb_kernels& inner, void (*fill)(Twin*)) {
+  Twin& of(const plumb_kernels& inner, const plumb_host* host, void (*fill)(Twin*)) {
     const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = twins_.try_emplace(&inner);
+    const auto [place, is_new] = twins_.try_emplace({&inner, host});
     Twin& twin = place->second;
     if (is_new) {
-      twin.host = *host_services();
+      twin.host = *host;
       twin.inner = &inner;
+      twin.inner_host = host;
       fill(&twin);
     }
     return twin;
@@ -87,7 +88,7 @@ class Twins {
 
   const Twin* with_host(const plumb_host* host) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [inner, twin] : twins_) {
+    for (const auto& [stands_for, twin] : twins_) {
       if (&twin.host == host) return &twin;
     }
     return nullptr;
@@ -95,7 +96,7 @@ class Twins {
 
  private:
   std::mutex mutex_;
-  std::map<const plumb_kernels*, Twin> twins_;
+  std::map<std::pair<const plumb_kernels*, const plumb_host*>, Twin> twins_;
 };
 
 plumb_status broken(plumb_error* error, const char* function, plumb_handle handle) {
@@ -144,7 +145,8 @@ plumb_status PLUMB_CALL create(const plumb_host* host, const plumb_kernels_confi
                   "create: expected the plumb_host that came with the table");
     }
     auto checked = std::make_unique<Instance>(twin->inner);
-    const plumb_status status = twin->inner->create(host_services(), config, &checked->self, error);
+    const plumb_status status =
+        twin->inner->create(twin->inner_host, config, &checked->self, error);
     if (status == PLUMB_OK) *self = checked.release();
     return status;
   });
@@ -210,7 +212,7 @@ void fill(Twin* twin) {
   using K = plumb_kernels;
   forward<&K::supports, &K::alloc, &K::free, &K::import_fd, &K::read, &K::write, &K::host_pointer,
           &K::prepare_bytes, &K::prepare, &K::release, &K::activation_bytes, &K::submit, &K::fence,
-          &K::prepare_begin, &K::prepare_rows>(&table);
+          &K::prepare_begin, &K::prepare_rows, &K::numerics_of>(&table);
   table.create = create;
   table.destroy = destroy;
   table.plan = plan;
@@ -226,8 +228,8 @@ void fill(Twin* twin) {
 
 }  // namespace
 
-CheckedKernels checked_kernels(const plumb_kernels& table) {
-  const Twin& twin = Twins::all().of(table, fill);
+CheckedKernels checked_kernels(const plumb_kernels& table, const plumb_host* host) {
+  const Twin& twin = Twins::all().of(table, host, fill);
   return {&twin.table, &twin.host};
 }
 

@@ -13,10 +13,11 @@ struct CheckedKernels {
   const plumb_host* host;
 };
 
-/// The checking twin of a table, the same one each time; it lives as long as the process. Where a
+/// The checking twin of a table whose create is given `host`, the same one each time; it lives as
+/// long as the process, as the two must. Where a
 /// promise is broken (plan or one cache entered twice at once, one worker used by two threads, a
 /// handle that is not known) the call fails INTERNAL and the plugin does not see it. Allocates
 /// nothing in execute. [any-thread]
-CheckedKernels checked_kernels(const plumb_kernels& table);
+CheckedKernels checked_kernels(const plumb_kernels& table, const plumb_host* host);
 
 }  // namespace plumbline

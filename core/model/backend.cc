@@ -38,6 +38,12 @@ Backend::~Backend() {
   table_->destroy(self_);
 }
 
+std::string Backend::numerics() const {
+  const bool is_told =
+      PLUMB_HAS(table_, plumb_kernels, numerics_of) && table_->numerics_of != nullptr;
+  return to_string(is_told ? table_->numerics_of(self_) : table_->numerics);
+}
+
 Result<plumb_slice> Backend::alloc(uint64_t bytes) {
   ErrorBuffer error;
   plumb_handle buffer = 0;

@@ -28,6 +28,8 @@ class Backend {
 
   const std::string& id() const { return id_; }
   const plumb_kernels& table() const { return *table_; }
+  /// The class of its results: only equal names promise equal bits, and "fast" never does.
+  std::string numerics() const;
   void* self() const { return self_; }
   plumb_handle worker(uint32_t thread) const { return workers_[thread]; }
 

@@ -102,6 +102,91 @@ TEST_F(Choosing, AnUnknownPinListsWhatThereIs) {
             "hostile.healthy, hostile.probe_refuses");
 }
 
+TEST(Host_Choice, NothingButItsNameChoosesAPluginOfThatRank) {
+  const PluginFolder folder;
+  folder.add_with_manifest("named_only");
+  auto alone = Host::create(folder.options());
+  ASSERT_TRUE(alone) << alone.error().message;
+  const auto none = alone->find<plumb_sampler>();
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, PLUMB_NOT_FOUND);
+  EXPECT_THAT(none.error().message, HasSubstr("hostile.named_only is used only where it is named"));
+  EXPECT_TRUE(alone->find_all<plumb_sampler>().empty());
+  EXPECT_TRUE(alone->find<plumb_sampler>({.pin = "hostile.named_only"}));
+  EXPECT_TRUE(alone->find<plumb_sampler>({.prefer = {"hostile.named_only"}}));
+  const auto candidates = alone->candidates(PLUMB_EXT_SAMPLER);
+  ASSERT_EQ(candidates.size(), 1u);
+  EXPECT_EQ(candidates[0].reason, "hostile.named_only is used only where it is named");
+}
+
+/// A plugin's search for others, through its plumb_host.
+class Wrapping : public Choosing {
+ protected:
+  struct Answer {
+    plumb_status status;
+    std::string message;
+    const void* table = nullptr;
+    const plumb_host* host = nullptr;
+  };
+
+  static Answer ask(const plumb_host* host, const char* extension, const char* plugin) {
+    ErrorBuffer error;
+    Answer answer{};
+    answer.status = host->find_extension(host->context, to_abi(extension), to_abi(plugin),
+                                         &answer.table, &answer.host, error);
+    answer.message = error.message();
+    return answer;
+  }
+
+  const plumb_host* host_of(const char* pin) {
+    const auto found = host_->find<plumb_sampler>({.pin = pin});
+    EXPECT_TRUE(found);
+    return found ? found->host : nullptr;
+  }
+};
+
+TEST_F(Wrapping, FindsTheBestOfTheOthers) {
+  const auto healthy = host_->find<plumb_sampler>();
+  ASSERT_TRUE(healthy);
+  EXPECT_EQ(healthy->id, "hostile.healthy");
+  const Answer best = ask(healthy->host, PLUMB_EXT_SAMPLER, "auto");
+  ASSERT_EQ(best.status, PLUMB_OK) << best.message;
+  EXPECT_EQ(best.table, host_->find<plumb_sampler>({.pin = "hostile.flush_to_zero"})->table);
+  EXPECT_EQ(ask(host_of("hostile.flush_to_zero"), PLUMB_EXT_SAMPLER, "auto").table, healthy->table);
+}
+
+TEST_F(Wrapping, NeverGoesInACircle) {
+  const plumb_host* outer = host_of("hostile.healthy");
+  const Answer itself = ask(outer, PLUMB_EXT_SAMPLER, "hostile.healthy");
+  EXPECT_EQ(itself.status, PLUMB_INVALID_CONFIG);
+  EXPECT_EQ(itself.message, "hostile.healthy would wrap hostile.healthy; expected another plugin");
+  const Answer inner = ask(outer, PLUMB_EXT_SAMPLER, "flush_to_zero");
+  ASSERT_EQ(inner.status, PLUMB_OK) << inner.message;
+  const Answer back = ask(inner.host, PLUMB_EXT_SAMPLER, "healthy");
+  EXPECT_EQ(back.status, PLUMB_INVALID_CONFIG);
+  EXPECT_EQ(back.message,
+            "hostile.flush_to_zero would wrap hostile.healthy, which wraps it; expected another "
+            "plugin");
+  const Answer third = ask(inner.host, PLUMB_EXT_SAMPLER, "auto");
+  EXPECT_EQ(third.status, PLUMB_UNSUPPORTED) << "only the one that cannot run is left";
+}
+
+TEST_F(Wrapping, SaysWhatIsNotThere) {
+  const plumb_host* host = host_of("hostile.healthy");
+  EXPECT_EQ(ask(host, "acme.nothing/1", "auto").message,
+            "this host knows no extension acme.nothing/1");
+  EXPECT_EQ(ask(host, PLUMB_EXT_KERNELS, "auto").status, PLUMB_NOT_FOUND);
+  EXPECT_EQ(ask(host, PLUMB_EXT_SAMPLER, "acme.absent").status, PLUMB_NOT_FOUND);
+  ErrorBuffer error;
+  EXPECT_EQ(host->find_extension(host->context, to_abi(PLUMB_EXT_SAMPLER), to_abi("auto"), nullptr,
+                                 nullptr, error),
+            PLUMB_INVALID_ARGUMENT);
+  host_.reset();
+  const Answer late = ask(host, PLUMB_EXT_SAMPLER, "auto");
+  EXPECT_EQ(late.status, PLUMB_NOT_FOUND);
+  EXPECT_EQ(late.message, "find_extension: the host has been closed");
+}
+
 TEST(Host_Discovery, TheFirstOfTwoIdsWinsAndTheOtherIsReported) {
   const PluginFolder first, second;
   first.add("healthy");  // scanned in a child

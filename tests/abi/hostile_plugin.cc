@@ -32,6 +32,7 @@ enum Kind {
   short_table,
   null_function,
   flush_to_zero,
+  named_only,
   aborts,
   hangs,
   exits,
@@ -84,7 +85,7 @@ plumb_status PLUMB_CALL probe(plumb_error* error) {
                            : PLUMB_OK;
 }
 int32_t PLUMB_CALL rank() {
-  return is(healthy) ? 7 : 3;
+  return is(named_only) ? PLUMB_RANK_NAMED_ONLY : is(healthy) ? 7 : 3;
 }
 const void* PLUMB_CALL extension(plumb_str id) {
   return !is(no_extension) && plumbline::to_view(id) == PLUMB_EXT_SAMPLER ? &kSampler : nullptr;

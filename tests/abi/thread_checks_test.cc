@@ -80,7 +80,7 @@ class ThreadChecks : public testing::Test {
     table_.execute = execute;
     table_.activation_bytes = activation_bytes;
     made = &backend_;
-    checked_ = checked_kernels(table_);
+    checked_ = checked_kernels(table_, host_services());
   }
 
   void SetUp() override {
@@ -112,7 +112,7 @@ TEST_F(ThreadChecks, PassOnWhatIsRight) {
   EXPECT_EQ(backend_.host, host_services());
   EXPECT_EQ(checked_.table->activation_bytes(self_, 3, 32), 96u);
   EXPECT_EQ(checked_.table->submit, nullptr) << "optional and absent";
-  EXPECT_EQ(checked_kernels(table_).table, checked_.table);
+  EXPECT_EQ(checked_kernels(table_, host_services()).table, checked_.table);
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(checked_.table->execute(self_, nullptr, 0, worker_, 0, 1, error_), PLUMB_OK);
     EXPECT_EQ(checked_.table->plan(self_, nullptr, 0, error_), PLUMB_OK);

@@ -32,7 +32,7 @@ FoundKernels find_kernels(const std::string& folder) {
   for (const plumb_plugin* plugin : open_plugins(folder, PLUMB_EXT_KERNELS)) {
     const auto* table =
         static_cast<const plumb_kernels*>(plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
-    if (table == nullptr) continue;
+    if (table == nullptr || plugin->rank() == PLUMB_RANK_NAMED_ONLY) continue;
     KernelsPlugin one{to_string(plugin->id), "", to_string(table->numerics), table};
     const auto sort_in = [&](const std::string& missing) {
       if (missing.empty()) {

@@ -26,7 +26,8 @@ inline std::ostream& operator<<(std::ostream& out, const KernelsPlugin& plugin) 
   return out << plugin.name();
 }
 
-/// All of a folder, by name. Fails as open_plugins.
+/// All of a folder, by name, without those that work only where they are named. Fails as
+/// open_plugins.
 struct FoundKernels {
   std::vector<KernelsPlugin> runnable;
   std::vector<std::string> untested;  // "NAME: why this machine cannot run it"

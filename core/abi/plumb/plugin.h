@@ -36,7 +36,18 @@ typedef struct plumb_host {
   /* A hint: these bytes of a mapping will not be read again soon, so their pages need not stay in memory. They
    * keep their contents. Optional: null if the host does not do it. [any-thread] */
   void(PLUMB_CALL* drop_pages)(void* context, plumb_handle mapping, uint64_t offset, uint64_t bytes);
+
+  /* Another plugin's table, for a plugin that wraps others: chosen as the host chooses for a config, plugin being an
+   * id or "auto". Never the caller's own, nor that of a plugin which wraps the caller: wrapping cannot go in a circle.
+   * *host is what the table's create must be given. Optional: null in plumb_offer.host, and if the host does not do it.
+   * Fails NOT_FOUND, INVALID_CONFIG (a circle), and as loading the plugin does. Not from probe, rank or extension,
+   * which the host calls while it chooses. [any-thread] */
+  plumb_status(PLUMB_CALL* find_extension)(void* context, plumb_str extension, plumb_str plugin, const void** table,
+                                           const struct plumb_host** host, plumb_error* error);
 } plumb_host;
+
+/* The rank of a plugin that is only for those who name it: "auto" never takes it. */
+#define PLUMB_RANK_NAMED_ONLY INT32_MIN
 
 /* What the host offers at the door. */
 typedef struct plumb_offer {
@@ -75,7 +86,8 @@ typedef struct plumb_plugin {
    * system's support (saved registers) as well as the processor's. [any-thread] */
   plumb_status(PLUMB_CALL* probe)(plumb_error* error);
 
-  /* A hint: among plugins of one kind that can run, the highest rank is tried first. [any-thread] */
+  /* A hint: among plugins of one kind that can run, the highest rank is tried first. [any-thread]
+   * PLUMB_RANK_NAMED_ONLY: not at all, unless a config names it. */
   int32_t(PLUMB_CALL* rank)(void);
 
   /* The table for an extension id ("plumb.kernels/1"), or null if the plugin does not have it. The table's

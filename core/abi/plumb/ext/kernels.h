@@ -294,6 +294,10 @@ typedef struct plumb_kernels {
                                           plumb_slice destination, plumb_handle* weight, plumb_error* error);
   plumb_status(PLUMB_CALL* prepare_rows)(void* self, plumb_handle weight, const plumb_tensor* tensor,
                                          uint64_t first_row, uint64_t n_rows, plumb_error* error);
+
+  /* Optional: the class of this instance, where `numerics` cannot know it: of a backend that wraps another.
+   * [any-thread] */
+  plumb_str(PLUMB_CALL* numerics_of)(void* self);
 } plumb_kernels;
 
 #ifdef __cplusplus

@@ -107,6 +107,9 @@ structs! {
         map_file: Option<unsafe extern "C" fn(*mut c_void, Str, *mut Bytes, *mut u64, *mut Error) -> Status>,
         unmap_file: Option<unsafe extern "C" fn(*mut c_void, u64)>,
         drop_pages: Option<unsafe extern "C" fn(*mut c_void, u64, u64, u64)>,
+        find_extension: Option<
+            unsafe extern "C" fn(*mut c_void, Str, Str, *mut *const c_void, *mut *const Host, *mut Error) -> Status,
+        >,
     }
     "plumb_offer" Offer {
         struct_bytes: u32,
