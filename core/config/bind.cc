@@ -44,7 +44,8 @@ class Reader {
 
 KernelOverride bind_override(const Value& value) {
   const Reader read(value);
-  return {read.text("op"), *as_layers(read.text("layers")), read.text("backend")};
+  return {read.text("op"), *as_layers(read.text("layers")), read.text("backend"),
+          read.json("options")};
 }
 
 IllFormed bind_ill_formed(const std::string& text) {

@@ -46,6 +46,7 @@ struct KernelOverride {
   std::string op;
   LayerRange layers;
   std::string backend;
+  std::string options_json;  // an object, handed to that backend as it is
 };
 
 struct KernelsConfig {

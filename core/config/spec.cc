@@ -58,7 +58,10 @@ Spec kernels() {
       map("override", "One op, some layers, one backend.",
           {required(value("op", Type::kName, "", "The op's name, without its layer.")),
            value("layers", Type::kLayers, "all", "all, one layer (3), or a range (3-5)."),
-           required(value("backend", Type::kName, "", "The kernels plugin that runs it."))});
+           required(value("backend", Type::kName, "", "The kernels plugin that runs it.")),
+           value("options", Type::kFree, "{}",
+                 "Options of that backend, checked by it. Overrides with the same backend and "
+                 "options share one instance.")});
   return map(
       "kernels", "What computes.",
       {value("backend", Type::kName, "auto",

@@ -75,18 +75,19 @@ Result<ChatTemplate*> Pipeline::chat_template() {
   return &*chat_template_;
 }
 
-Result<size_t> Pipeline::backend_at(const std::string& name) {
+Result<size_t> Pipeline::backend_at(const std::string& name, const std::string& options_json) {
   PLUMB_ASSIGN(const auto kernels, host_->find<plumb_kernels>({.pin = name}));
   for (size_t index = 0; index < backends_.size(); ++index) {
-    if (backends_[index]->id() == kernels.id) return index;
+    if (backends_[index]->id() == kernels.id && backend_options_[index] == options_json)
+      return index;
   }
   const bool is_main = backends_.empty();
   PLUMB_ASSIGN(auto backend,
                model::Backend::create(
-                   kernels.id, *kernels.table, kernels.host, threads().n_threads(),
-                   is_main ? config_.kernels.options_json : "{}",
+                   kernels.id, *kernels.table, kernels.host, threads().n_threads(), options_json,
                    is_main && config_.kernels.variant != "auto" ? config_.kernels.variant : ""));
   backends_.push_back(std::move(backend));
+  backend_options_.push_back(options_json);
   return backends_.size() - 1;
 }
 
@@ -94,9 +95,10 @@ Result<model::Decoder*> Pipeline::decoder() {
   if (decoder_ != nullptr) return decoder_.get();
   model::DecoderOptions options;
   const config::KernelsConfig& kernels = config_.kernels;
-  PLUMB_TRY(backend_at(kernels.backend));  // the first is the one that runs what no override names
+  // The first is the one that runs what no override names.
+  PLUMB_TRY(backend_at(kernels.backend, kernels.options_json));
   for (const config::KernelOverride& choice : kernels.overrides) {
-    PLUMB_ASSIGN(const size_t backend, backend_at(choice.backend));
+    PLUMB_ASSIGN(const size_t backend, backend_at(choice.backend, choice.options_json));
     options.overrides.push_back({choice.op, choice.layers.first, choice.layers.last, backend});
   }
   for (const auto& backend : backends_) options.backends.push_back(backend.get());

@@ -72,7 +72,8 @@ class Pipeline {
  private:
   Pipeline(const config::PipelineConfig& config, Host& host, OpenedFile model)
       : config_(config), host_(&host), model_(std::move(model)) {}
-  Result<size_t> backend_at(const std::string& name);
+  /// The instance of a plugin with these options, made if there is none: its index in backends().
+  Result<size_t> backend_at(const std::string& name, const std::string& options_json);
   Result<const model::ModelFile*> tokenizer_file();
   Result<SpecialTokens> named_tokens();
   /// A conversation of kProbeTexts, behind a turn of another role unless it is empty.
@@ -84,6 +85,7 @@ class Pipeline {
   std::optional<OpenedFile> tokenizer_file_;  // where the config names another than the model's
   std::unique_ptr<ThreadPool> threads_;
   std::vector<std::unique_ptr<model::Backend>> backends_;
+  std::vector<std::string> backend_options_;  // of each backend
   std::unique_ptr<model::Decoder> decoder_;
   std::optional<Tokenizer> tokenizer_;
   std::optional<ChatTemplate> chat_template_;
