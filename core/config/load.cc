@@ -202,4 +202,17 @@ Result<ResolvedConfig> load_config(const LoadRequest& request) {
   return resolved;
 }
 
+Result<ResolvedConfig> resolve_tree(Value tree) {
+  Problems problems;
+  check_values(tree, pipeline_spec(), problems);
+  if (problems.empty()) complete(tree, pipeline_spec(), problems);
+  if (problems.empty()) check_exclusions(tree, problems);
+  if (problems.empty()) check_contradictions(tree, problems);
+  PLUMB_TRY(checked(problems));
+  ResolvedConfig resolved;
+  resolved.config = bind(tree);
+  resolved.tree = std::move(tree);
+  return resolved;
+}
+
 }  // namespace plumbline::config

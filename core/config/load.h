@@ -32,4 +32,8 @@ struct ResolvedConfig {
 /// expected; did you mean"), NOT_FOUND for a file that cannot be read.
 Result<ResolvedConfig> load_config(const LoadRequest& request);
 
+/// The config of a resolved tree in which values were exchanged for those of another resolved tree;
+/// paths stay as they are. Fails INVALID_CONFIG as load_config does.
+Result<ResolvedConfig> resolve_tree(Value tree);
+
 }  // namespace plumbline::config
