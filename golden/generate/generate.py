@@ -90,6 +90,12 @@ def step_math(arguments) -> None:
     math_tables.generate(GOLDEN)
 
 
+def step_perplexity(arguments) -> None:
+    import perplexity_golden
+
+    perplexity_golden.generate(GOLDEN)
+
+
 def step_rope(arguments) -> None:
     import rope_golden
 
@@ -139,6 +145,7 @@ STEPS = {
     "numerics": step_numerics,
     "math": step_math,
     "rope": step_rope,
+    "perplexity": step_perplexity,
     "attacks": step_attacks,
     "made_tokenizers": step_made_tokenizers,
     "sentencepiece": step_sentencepiece,
