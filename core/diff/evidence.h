@@ -27,8 +27,8 @@ struct Rows {
 using OpInputs = std::vector<Rows>;
 
 /// Runs the real op once more on inputs of the same shapes, with its own record, weights and, for
-/// kv_append, the cache as it was before the op. Leaves everything as it was. Answers as
-/// OpSite::read_output does.
+/// kv_append, the cache as it was before the op. The tables that `rope` reads stay the side's own.
+/// Leaves everything as it was. Answers as OpSite::read_output does.
 using RunOp = std::function<Result<std::vector<float>>(const OpInputs&)>;
 
 /// One of the two that are compared.

@@ -126,6 +126,7 @@ class Runner {
   }
 
   model::Decoder& decoder() { return *decoder_; }
+  const model::ModelFile& file() const { return file_; }
 
   /// Logits f32[T,V] of all ids, from an empty cache.
   std::vector<float> all_logits(std::span<const int32_t> ids) {

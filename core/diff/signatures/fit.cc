@@ -1,0 +1,66 @@
+#include "core/diff/signatures/fit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+
+#include "core/diff/signatures/signature.h"
+
+namespace plumbline::diff {
+namespace {
+
+Turns turns_of(const Suspect& suspect, const OpInputs& inputs, const Matrix& seen) {
+  const RopeParameters how = suspect.rope();
+  const Matrix plain = suspect.rotated(inputs, how);
+  Turns turns{integers_of(inputs[1]), how.n_rotated / 2, {}};
+  const bool is_half = how.pairing == PLUMB_ROPE_HALF;
+  for (size_t t = 0; t < plain.n_rows; ++t) {
+    for (size_t i = 0; i < turns.n_pairs; ++i) {
+      std::complex<double> sum = 0;
+      for (size_t head = 0; head < how.n_heads; ++head) {
+        const size_t at = head * how.head_width;
+        const size_t first = at + (is_half ? i : 2 * i);
+        const size_t second = at + (is_half ? i + turns.n_pairs : 2 * i + 1);
+        sum += std::complex(seen.row(t)[first], seen.row(t)[second]) *
+               std::complex(plain.row(t)[first], -plain.row(t)[second]);
+      }
+      turns.by.push_back(std::arg(sum));
+    }
+  }
+  return turns;
+}
+
+}  // namespace
+
+std::vector<double> likely_numbers(double estimate, double uncertainty) {
+  std::vector<double> numbers;
+  if (estimate != 0 && std::isfinite(estimate)) {
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(estimate))));
+    double step = unit;
+    for (int digits = 1; digits <= 6; ++digits, step /= 10) {
+      const double rounded = std::round(estimate / step) * step;
+      const bool is_near = std::abs(rounded - estimate) <= uncertainty * std::abs(estimate);
+      if (is_near && (numbers.empty() || numbers.back() != rounded)) numbers.push_back(rounded);
+    }
+  }
+  numbers.push_back(estimate);
+  return numbers;
+}
+
+Turns measured_turns(const Suspect& suspect) {
+  return turns_of(suspect, suspect.inputs(), suspect.seen());
+}
+
+std::optional<Turns> measured_turns_at(const Suspect& suspect, int32_t position) {
+  if (position < 0 || static_cast<uint32_t>(position) >= suspect.record().as.rope.table_rows)
+    return std::nullopt;
+  OpInputs inputs = suspect.inputs();
+  std::fill(inputs[0].values.begin(), inputs[0].values.end(), 1.0f);
+  std::fill(inputs[1].values.begin(), inputs[1].values.end(), std::bit_cast<float>(position));
+  const std::optional<Matrix> seen = suspect.run(inputs);
+  if (!seen) return std::nullopt;
+  return turns_of(suspect, inputs, *seen);
+}
+
+}  // namespace plumbline::diff

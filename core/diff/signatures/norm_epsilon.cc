@@ -1,0 +1,61 @@
+// Another epsilon under the root: measured where it is as large as the mean square.
+#include <cmath>
+
+#include "core/diff/signatures/fit.h"
+#include "core/diff/signatures/signature.h"
+
+namespace plumbline::diff::signatures {
+namespace {
+
+/// The epsilon that gives the suspect's size of row 0's first group.
+double epsilon_of(const Suspect& suspect, const OpInputs& inputs, const Matrix& seen) {
+  NormParameters bare = suspect.norm();
+  bare.epsilon = 0;
+  const Matrix scaled = suspect.normed(inputs, bare);
+  double square = 0, along = 0, length = 0;
+  for (size_t i = 0; i < bare.width; ++i) {
+    const double x = inputs[0].values[i];
+    square += x * x / bare.width;
+    along += seen.row(0)[i] * scaled.row(0)[i];
+    length += scaled.row(0)[i] * scaled.row(0)[i];
+  }
+  const double ratio = along / length;  // sqrt(square / (square + epsilon))
+  return square / (ratio * ratio) - square;
+}
+
+std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
+  double estimate = epsilon_of(suspect, suspect.inputs(), suspect.seen());
+  double uncertainty = 0.5;
+  // With all values alike, the mean square can be chosen: near the epsilon that is sought.
+  OpInputs inputs = suspect.inputs();
+  for (int round = 0; round < 3; ++round) {
+    const double wanted = estimate > 1e-20 ? estimate : suspect.record().as.norm.epsilon;
+    for (float& value : inputs[0].values) value = static_cast<float>(std::sqrt(wanted));
+    const std::optional<Matrix> seen = suspect.run(inputs);
+    if (!seen) break;
+    estimate = epsilon_of(suspect, inputs, *seen);
+    uncertainty = 1e-3;
+  }
+  std::vector<double> likely = likely_numbers(estimate, uncertainty);
+  likely.push_back(0);
+  std::vector<Hypothesis> found;
+  for (const double epsilon : likely) {
+    if (!(epsilon >= 0)) continue;
+    NormParameters how = suspect.norm();
+    how.epsilon = epsilon;
+    found.push_back({std::string(suspect.name()) + " uses epsilon " + text_of(epsilon) +
+                         ", the model says " + text_of(suspect.record().as.norm.epsilon),
+                     [=, &suspect](const OpInputs& other, const Matrix&) {
+                       return suspect.normed(other, how);
+                     }});
+  }
+  return found;
+}
+
+}  // namespace
+
+Signature norm_epsilon() {
+  return {"norm_epsilon", {PLUMB_OP_RMS_NORM}, hypotheses};
+}
+
+}  // namespace plumbline::diff::signatures
