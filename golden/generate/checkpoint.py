@@ -43,6 +43,9 @@ class Checkpoint:
         field = self._reader.fields.get(key)
         return default if field is None else field.contents()
 
+    def keys(self) -> list[str]:
+        return list(self._reader.fields)
+
     def hyper(self, key: str, default=None):
         return self.value(f"{self.arch}.{key}", default)
 

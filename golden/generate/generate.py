@@ -30,6 +30,12 @@ def step_real(arguments) -> None:
     real_models.generate(GOLDEN, arguments.models)
 
 
+def step_bundles(arguments) -> None:
+    import bundle_golden
+
+    bundle_golden.generate(GOLDEN, arguments.models)
+
+
 def step_tokenizers(arguments) -> None:
     import tokenizer_golden
 
@@ -134,6 +140,7 @@ STEPS = {
     "train": step_train,
     "world": step_world,
     "real": step_real,
+    "bundles": step_bundles,
     "tokenizers": step_tokenizers,
     "fuzz": step_fuzz,
     "templates": step_templates,
@@ -151,7 +158,7 @@ STEPS = {
     "sentencepiece": step_sentencepiece,
     "check": step_check,
 }
-NEED_MODELS = ("real", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")
+NEED_MODELS = ("real", "bundles", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")
 
 
 def main() -> None:

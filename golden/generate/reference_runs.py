@@ -18,18 +18,25 @@ def logits(model, ids: list[int], last_only: bool = False) -> np.ndarray:
 
 
 @torch.no_grad()
-def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
-    """Ids picked by argmax, not stopped by `eos` (first at eos_at), and the narrowest lead over a runner-up."""
-    ids, margins, cache = [], [], None
+def greedy_rows(model, prompt: list[int], n_tokens: int):
+    """Yields the f32[V] logits of each step; the next step follows the largest."""
+    cache = None
     step = torch.tensor([prompt])
     for _ in range(n_tokens):
         out = model(step, cache=cache, use_cache=True, logits_to_keep=1)
         cache = out.cache
-        best, second = torch.topk(out.logits[0, -1].float(), 2).values.tolist()
-        pick = int(out.logits[0, -1].argmax())
-        ids.append(pick)
+        row = out.logits[0, -1].float()
+        yield row
+        step = torch.tensor([[int(row.argmax())]])
+
+
+def greedy(model, prompt: list[int], n_tokens: int, eos: int) -> dict:
+    """Ids picked by argmax, not stopped by `eos` (first at eos_at), and the narrowest lead over a runner-up."""
+    ids, margins = [], []
+    for row in greedy_rows(model, prompt, n_tokens):
+        best, second = torch.topk(row, 2).values.tolist()
+        ids.append(int(row.argmax()))
         margins.append(best - second)
-        step = torch.tensor([[pick]])
     return {"ids": ids, "eos_at": ids.index(eos) if eos in ids else None, "min_margin": round(min(margins), 6)}
 
 
