@@ -25,10 +25,6 @@ bool runs_whole(const Fault& fault) {
   return fault.run != nullptr || fault.change_output != nullptr;
 }
 
-std::string needs(const Fault& fault, const char* what) {
-  return "fault " + std::string(fault.name) + " needs " + what;
-}
-
 plumb_status failed(const plumb_op& op, const Error& reason, plumb_error* error) {
   if (error != nullptr && PLUMB_HAS(error, plumb_error, op_id)) error->op_id = op.id;
   return fail(error, reason);
@@ -195,18 +191,10 @@ plumb_status supports(State& state, const plumb_op_query* query, plumb_error* er
   if (is_asked && fault.ops.has(query->kind)) {
     const bool is_product = query->kind == PLUMB_OP_MATMUL;
     const bool has_weight = is_product || query->kind == PLUMB_OP_EMBED;
-    if (has_weight && !fault.formats.is_empty() && !fault.formats.has(query->weight_format)) {
-      std::string known;
-      for (const FormatInfo& info : kFormats) {
-        if (fault.formats.has(info.format))
-          known += (known.empty() ? "" : ", ") + std::string(info.name);
-      }
-      return failf(error, PLUMB_UNSUPPORTED, "fault %s needs weights of %s; this op has %s",
-                   fault.name.data(), known.c_str(), format_name(query->weight_format).data());
-    }
+    const std::string misfit = has_weight ? misfit_of_format(fault, query->weight_format) : "";
+    if (!misfit.empty()) return fail(error, PLUMB_UNSUPPORTED, misfit);
     if (is_product && fault.needs_q8 && query->in_format != PLUMB_ACT_Q8) {
-      return failf(error, PLUMB_UNSUPPORTED, "fault %s needs quantised activations",
-                   fault.name.data());
+      return fail(error, PLUMB_UNSUPPORTED, needs(fault, "quantised activations"));
     }
     if (const char* lacks = fault.misfit_query == nullptr ? nullptr : fault.misfit_query(*query))
       return fail(error, PLUMB_UNSUPPORTED, needs(fault, lacks));

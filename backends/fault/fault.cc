@@ -1,5 +1,7 @@
 #include "fault.h"
 
+#include "plumb/sdk/blocks.h"
+
 namespace plumbline::fault {
 namespace {
 
@@ -7,6 +9,20 @@ constexpr Fault kNone = {
     .name = "none", .breaks = "nothing: the inner backend as it is", .ops = {}};
 
 }  // namespace
+
+std::string needs(const Fault& fault, std::string_view what) {
+  return "fault " + std::string(fault.name) + " needs " + std::string(what);
+}
+
+std::string misfit_of_format(const Fault& fault, plumb_format format) {
+  if (fault.formats.is_empty() || fault.formats.has(format)) return {};
+  std::string known;
+  for (const FormatInfo& info : kFormats) {
+    if (fault.formats.has(info.format))
+      known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  return needs(fault, "weights of " + known + "; these are " + std::string(format_name(format)));
+}
 
 std::vector<const Fault*> all_faults() {
   std::vector<const Fault*> all = {&kNone};

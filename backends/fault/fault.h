@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -91,6 +92,11 @@ std::span<const Fault> output_faults();
 inline constexpr uint64_t kOwnBlockBytes = 36;
 /// 0: a width that is no multiple of 32, or a size that does not fit.
 uint64_t own_activation_bytes(uint64_t n_rows, uint64_t width);
+
+/// "fault NAME needs WHAT".
+std::string needs(const Fault& fault, std::string_view what);
+/// What the fault needs instead of weights of this format; empty where it can break them.
+std::string misfit_of_format(const Fault& fault, plumb_format format);
 
 /// All faults, and `none`.
 std::vector<const Fault*> all_faults();

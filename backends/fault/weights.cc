@@ -11,17 +11,20 @@ bool is_matrix(uint32_t uses) {
   return (uses & (PLUMB_USE_MATMUL | PLUMB_USE_EMBED)) != 0;
 }
 
+bool is_changed(const Fault& fault, uint32_t uses) {
+  const bool is_broken = ((uses & PLUMB_USE_MATMUL) != 0 && fault.ops.has(PLUMB_OP_MATMUL)) ||
+                         ((uses & PLUMB_USE_EMBED) != 0 && fault.ops.has(PLUMB_OP_EMBED));
+  return fault.change_weight != nullptr && is_broken;
+}
+
 /// Fails UNSUPPORTED: a matrix that the fault cannot break, or not for one use alone.
 plumb_status check_uses(const Fault& fault, const plumb_tensor& tensor, uint32_t uses,
                         plumb_error* error) {
-  if (!fault.formats.is_empty() && !fault.formats.has(tensor.format)) {
-    return failf(error, PLUMB_UNSUPPORTED, "fault %s cannot break weights of %s", fault.name.data(),
-                 format_name(tensor.format).data());
-  }
+  const std::string misfit = misfit_of_format(fault, tensor.format);
+  if (!misfit.empty()) return fail(error, PLUMB_UNSUPPORTED, misfit);
   if ((uses & PLUMB_USE_EMBED) != 0 && !fault.ops.has(PLUMB_OP_EMBED)) {
-    return failf(error, PLUMB_UNSUPPORTED,
-                 "fault %s needs a weight that is used in products only: place embed elsewhere",
-                 fault.name.data());
+    return fail(error, PLUMB_UNSUPPORTED,
+                needs(fault, "a weight that is used in products only: place embed elsewhere"));
   }
   return PLUMB_OK;
 }
@@ -53,8 +56,7 @@ plumb_status prepare_bytes(State& state, const plumb_tensor* tensor, uint32_t us
                            plumb_error* error) {
   // The inner backend's checks of the tensor come first.
   const plumb_status status = state.inner->prepare_bytes(state.self, tensor, uses, bytes, error);
-  if (status != PLUMB_OK || state.fault->change_weight == nullptr || !is_matrix(uses))
-    return status;
+  if (status != PLUMB_OK || !is_changed(*state.fault, uses)) return status;
   if (const plumb_status fits = check_uses(*state.fault, *tensor, uses, error); fits != PLUMB_OK)
     return fits;
   std::vector<uint8_t> blocks;
@@ -76,7 +78,7 @@ plumb_status prepare(State& state, const plumb_tensor* tensor, uint32_t uses,
   if (is_matrix(uses)) {
     kept.n_rows = tensor->dims[0];
     kept.n_columns = tensor->dims[1];
-    if (fault.change_weight != nullptr) given = changed(fault, *tensor, kept.blocks);
+    if (is_changed(fault, uses)) given = changed(fault, *tensor, kept.blocks);
   }
   status = state.inner->prepare(state.self, &given, uses, destination, weight, error);
   if (status != PLUMB_OK) return status;

@@ -33,7 +33,7 @@ FoundKernels find_kernels(const std::string& folder) {
     const auto* table =
         static_cast<const plumb_kernels*>(plugin->extension(to_abi(PLUMB_EXT_KERNELS)));
     if (table == nullptr || plugin->rank() == PLUMB_RANK_NAMED_ONLY) continue;
-    KernelsPlugin one{to_string(plugin->id), "", to_string(table->numerics), table};
+    KernelsPlugin one{to_string(plugin->id), "", to_string(table->numerics), table, nullptr, "{}"};
     const auto sort_in = [&](const std::string& missing) {
       if (missing.empty()) {
         found.runnable.push_back(one);
@@ -74,10 +74,11 @@ HostTensor f32_tensor(std::vector<uint64_t> dims, const std::vector<float>& valu
 Rig::Rig(const KernelsPlugin& plugin) : plugin_(plugin) {
   plumb_kernels_config config = make_abi<plumb_kernels_config>();
   config.n_workers_max = kWorkers;
-  config.options_json = to_abi("{}");
+  config.options_json = to_abi(plugin_.options_json);
   config.variant = to_abi(plugin_.variant);
   ErrorBuffer error;
-  must(table().create(&small_host(), &config, &self_, error), error, plugin_.name() + ": create");
+  const plumb_host* host = plugin_.host == nullptr ? &small_host() : plugin_.host;
+  must(table().create(host, &config, &self_, error), error, plugin_.name() + ": create");
   for (uint32_t i = 0; i < kWorkers; ++i) {
     workers_.push_back(0);
     must(table().worker_create(self_, i, &workers_.back(), error), error,

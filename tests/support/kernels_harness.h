@@ -18,6 +18,8 @@ struct KernelsPlugin {
   std::string variant;  // empty: the library has none
   std::string numerics;
   const plumb_kernels* table = nullptr;
+  const plumb_host* host = nullptr;  // for create; null: small_host()
+  std::string options_json = "{}";
 
   /// plumb.cpu.avx512/avx512_vnni; the id alone where there are no variants.
   std::string name() const;
