@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "core/base/nearest_name.h"
 #include "core/config/check.h"
 #include "core/config/spec.h"
 #include "core/config/yaml.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::runner {
 namespace {

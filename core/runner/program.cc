@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/base/nearest_name.h"
 #include "core/config/scalars.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::runner {
 namespace {

@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "core/base/nearest_name.h"
 #include "core/base/os/paths.h"
 #include "core/hash/sha256.h"
 #include "core/runner/program.h"
 #include "core/runner/tap_plan.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::runner {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/nearest_name.h"
 #include "core/config/scalars.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::runner {
 namespace {
