@@ -41,6 +41,8 @@ Result<std::vector<uint64_t>> parse_shape(std::string_view text) {
   }
 }
 
+}  // namespace
+
 std::string npy_header(std::span<const uint64_t> shape) {
   std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (";
   for (const uint64_t dim : shape) dict += std::to_string(dim) + ",";
@@ -55,8 +57,6 @@ std::string npy_header(std::span<const uint64_t> shape) {
   header += static_cast<char>(dict.size() >> 8);
   return header + dict;
 }
-
-}  // namespace
 
 std::string npy_bytes(std::span<const uint64_t> shape, std::span<const float> values) {
   std::string file = npy_header(shape);

@@ -17,6 +17,11 @@ struct NpyArray {
   std::vector<float> values;
 };
 
+/// What stands in front of an f32 array's values, for a file that is written row by row.
+std::string npy_header(std::span<const uint64_t> shape);
+/// Its bytes for every shape of two dimensions below 2^32.
+inline constexpr size_t kNpyMatrixHeaderBytes = 128;
+
 /// The whole file of an f32 array.
 std::string npy_bytes(std::span<const uint64_t> shape, std::span<const float> values);
 

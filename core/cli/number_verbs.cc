@@ -1,12 +1,12 @@
 // logits, sample: the model alone, and the sampler alone.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
 #include "core/base/npy.h"
 #include "core/base/os/durable.h"
+#include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
 
@@ -26,23 +26,6 @@ struct LogitsOptions {
   bool json = false;
   uint32_t top = 20;
 };
-
-std::vector<int32_t> parse_ids(const std::string& text) {
-  std::vector<int32_t> ids;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at < end) {
-    int32_t id = 0;
-    const auto [next, code] = std::from_chars(at, end, id);
-    if (code != std::errc() || (next != end && *next != ',')) {
-      stop(kUsage, {PLUMB_INVALID_ARGUMENT,
-                    "--ids: expected whole numbers between commas, found \"" + text + "\""});
-    }
-    ids.push_back(id);
-    at = next == end ? end : next + 1;
-  }
-  return ids;
-}
 
 OrderedJson top_logits(std::span<const float> logits, uint32_t n,
                        const pipeline::Tokenizer* tokenizer) {

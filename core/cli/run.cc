@@ -1,8 +1,8 @@
 // run: one generation, streamed.
 #include <memory>
 
+#include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
-#include "core/cli/turn_options.h"
 #include "core/cli/verbs.h"
 
 namespace plumbline::cli {
@@ -12,28 +12,10 @@ using pipeline::OrderedJson;
 
 struct RunOptions {
   PipelineOptions pipeline;
-  std::string prompt;
-  std::string messages_file;
-  TurnOptions turns;
-  bool raw = false;
+  PromptOptions prompt;
   bool json = false;
   bool quiet = false;
 };
-
-OrderedJson read_messages(const RunOptions& options) {
-  if (options.messages_file.empty()) return {{{"role", "user"}, {"content", options.prompt}}};
-  return parse_json(read_all(options.messages_file), options.messages_file);
-}
-
-pipeline::Prompt make_prompt(const RunOptions& options, pipeline::Pipeline& pipeline) {
-  if (options.raw) return {.bytes = options.prompt};
-  if (options.messages_file.empty() && part_or_stop(pipeline.template_text()).empty()) {
-    note("the model has no chat template: the prompt is used as it is");
-    return {.bytes = options.prompt};
-  }
-  return value_or_stop(pipeline.render(read_messages(options), options.turns.request()),
-                       kModelFile);
-}
 
 // Of the tokens behind the first, whose time is the prefill's.
 double decode_tokens_per_s(const pipeline::Generation& generation) {
@@ -92,8 +74,7 @@ int run(RunOptions& options) {
   Session session(options.pipeline);
   const std::atomic<bool>& interrupted = catch_interrupt();
   pipeline::Pipeline& pipeline = session.pipeline();
-  if (options.prompt.empty() && options.messages_file.empty()) options.prompt = read_all("-");
-  const pipeline::Prompt prompt = make_prompt(options, pipeline);
+  const pipeline::Prompt prompt = options.prompt.make(pipeline);
   const pipeline::Encoding encoding = value_or_stop(pipeline.encode_prompt(prompt), kModelFile);
   model::Decoder& decoder = *part_or_stop(pipeline.decoder());
   pipeline::SamplerChain sampler = part_or_stop(pipeline.sampler());
@@ -119,13 +100,7 @@ void add_run(CLI::App& app, int& exit) {
   CLI::App* verb =
       app.add_subcommand("run", "Generate a continuation or an answer, streamed to stdout");
   options->pipeline.add_to(*verb);
-  auto* prompt = verb->add_option("-p,--prompt", options->prompt,
-                                  "The prompt; without it and --messages: stdin");
-  verb->add_option("--messages", options->messages_file,
-                   "A JSON file with messages: [{\"role\", \"content\"}]; - is stdin")
-      ->excludes(prompt);
-  options->turns.add_to(*verb);
-  verb->add_flag("--raw", options->raw, "Take the prompt as it is, without the chat template");
+  options->prompt.add_to(*verb);
   verb->add_flag("--json", options->json, "Print text, ids and diagnostics as JSON when done");
   verb->add_flag("-q,--quiet", options->quiet, "No summary on stderr");
   verb->footer(

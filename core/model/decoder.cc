@@ -221,4 +221,12 @@ std::vector<const OpInfo*> Decoder::ops() const {
   return ops;
 }
 
+bool Decoder::is_in_head(const OpInfo& op) const {
+  const Program& head = graph_->head;
+  for (size_t index = 0; index < head.n_ops(); ++index) {
+    if (&head.info(index) == &op) return true;
+  }
+  return false;
+}
+
 }  // namespace plumbline::model

@@ -68,6 +68,12 @@ class Decoder {
   uint64_t kv_bytes_per_row() const;
   /// The ops in order, body then head; valid as long as the decoder.
   std::vector<const OpInfo*> ops() const;
+  /// Values of one row of an op's output; 0 of a quantize op.
+  uint32_t output_width(const OpInfo& op) const {
+    return op.output == kNoValue ? op.kv_width : values_.width(op.output);
+  }
+  /// True for the ops behind the last layer: forward runs them for its last row alone.
+  bool is_in_head(const OpInfo& op) const;
 
  private:
   Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends);

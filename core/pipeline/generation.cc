@@ -96,6 +96,7 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
       return generation;
     }
     if (!logits) return std::move(logits).error();
+    if (request.on_logits) request.on_logits(*logits);
     plumb_sample_context context{};
     context.seed = request.seed;
     context.step = generation.ids.size();

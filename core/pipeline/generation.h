@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ struct GenerationRequest {
   const std::atomic<bool>* cancel = nullptr;
   /// Null or: each piece of text as soon as it is sure; whole UTF-8 characters only.
   std::function<void(std::string_view text)> on_text;
+  /// Null or: each row of logits that is about to be picked from, f32[V], borrowed until return.
+  std::function<void(std::span<const float> logits)> on_logits;
   /// Null or: each pick.
   std::function<void(const Pick& pick)> on_pick;
 };
