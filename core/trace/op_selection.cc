@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/base/nearest_name.h"
 #include "plumb/ext/kernels.h"
+#include "plumb/sdk/nearest_name.h"
 
 namespace plumbline::trace {
 namespace {
