@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   add_logits(app, exit);
   add_sample(app, exit);
   add_trace(app, exit);
+  add_diff(app, exit);
   add_bench(app, exit);
   add_plugins(app, exit);
   add_model(app, exit);

@@ -81,6 +81,8 @@ class Session {
   const config::ResolvedConfig& config();
   Host& host();
   pipeline::Pipeline& pipeline();
+  /// The same; null: nobody has asked for it yet.
+  pipeline::Pipeline* opened() const { return pipeline_.get(); }
 
  private:
   PipelineOptions options_;

@@ -13,6 +13,7 @@ void add_logits(CLI::App& app, int& exit);
 void add_sample(CLI::App& app, int& exit);
 void add_trace(CLI::App& app, int& exit);
 void add_trace_show(CLI::App& trace, int& exit);
+void add_diff(CLI::App& app, int& exit);
 void add_bench(CLI::App& app, int& exit);
 void add_plugins(CLI::App& app, int& exit);
 void add_model(CLI::App& app, int& exit);

@@ -13,13 +13,16 @@ namespace plumbline::diff {
 /// From best to worst; a report's verdict is the worst of its parts.
 enum class Verdict {
   kMatch,  // nothing differs
-  kTieFlip,  // within budget, and a pick differs whose gap is within the pair class's noise
   kDrift,  // numbers differ, within budget
-  kUnexplained,  // over budget, and no signature was proved
+  kTieFlip,  // within budget, and a pick differs whose gap is within the pair class's noise
+  kUnexplained,  // over budget, or no budget is known, and no signature was proved
   kWrong,  // a signature was proved, an exact door differs, or bits within one numerics class
 };
-/// "MATCH", "TIE_FLIP", "DRIFT", "UNEXPLAINED", "WRONG".
+/// "MATCH", "DRIFT", "TIE_FLIP", "UNEXPLAINED", "WRONG".
 const char* verdict_name(Verdict verdict);
+inline Verdict worse(Verdict a, Verdict b) {
+  return a < b ? b : a;
+}
 
 /// The doors of the corridor, in order: core/doc/diff.md.
 enum class Door { kPrompt, kTokens, kOps, kLogits, kPick, kBytes, kText };
@@ -27,6 +30,8 @@ enum class Door { kPrompt, kTokens, kOps, kLogits, kPick, kBytes, kText };
 const char* door_name(Door door);
 
 enum class Mode { kForced, kChained };
+/// "forced", "chained".
+const char* mode_name(Mode mode);
 
 /// Where two runs part, as exactly as it is known.
 struct Place {
@@ -36,6 +41,7 @@ struct Place {
   /// Doors 00, 50, 60: a byte. 10: an index of the ids. 20 to 40: a position of the context.
   uint64_t at = 0;
   uint32_t step = 0;  // generated tokens before it; 0: inside the prompt or at the first pick
+  uint64_t bytes_begin = 0, bytes_end = 0;  // door 10: of the prompt that the id stands for
   std::string seen_a,
       seen_b;  // the two values, fit for a reader: bytes quoted, numbers with digits
 };
@@ -49,19 +55,29 @@ struct OpErrors {
   uint32_t n_rows = 0;
   uint64_t n_values = 0;
   uint64_t n_bits_differ = 0;  // values of B(xA) whose bits are not A's
+  // Infinite where one side is no number and the other is.
   double introduced = 0;  // B(xA) - A(xA)
   double introduced_worst = 0;
   uint32_t worst_position = 0;
   std::optional<double> inherited;  // B(xB) - B(xA); absent where B ran forced only
   std::optional<double> total;  // B(xB) - A(xA)
   std::optional<double> gain;  // inherited by the outputs / total of the inputs
-  double budget = 0;  // of introduced_worst, for this pair class; 0: equal bits are demanded
+  /// Of introduced_worst, for the two kernels' pair class; 0: equal bits are demanded; absent: no
+  /// level is known.
+  std::optional<double> budget;
   /// Quantised pairs: how the introduced error splits. Relative like it.
   struct Split {
     double weights = 0, activations = 0, arithmetic = 0;
     double weights_bound = 0, activations_bound = 0;  // the formats' own round trip
   };
   std::optional<Split> split;
+  /// The value that differs most of the first row beyond the budget; else of the worst row.
+  struct Example {
+    uint32_t position = 0, channel = 0;
+    float a = 0, b = 0;  // A(xA), B(xA)
+    bool is_over = false;
+  };
+  std::optional<Example> example;
   std::vector<double> introduced_by_row;  // for heat maps: one for each position
   std::vector<double> total_by_row;
   uint32_t first_position = 0;
@@ -81,7 +97,10 @@ struct LogitErrors {
   uint32_t top_k_agree = 0;  // of the ten first of A, how many are B's at the same rank
   int32_t top_a = -1, top_b = -1;
   double gap_a = 0;  // A's logit of its first minus that of B's first, in sigma of A's row
-  double noise = 0;  // calibrated for the pair class, in sigma
+  /// The largest change from A to B of the gap between two ids that are among the ten first of
+  /// either, in sigma. What noise is a level of.
+  double gap_change = 0;
+  std::optional<double> noise;  // calibrated for the pair class; 0: equal bits are demanded
   Verdict verdict = Verdict::kMatch;
   /// For plots: the ids of A's and B's largest, with both logits.
   struct Top {
@@ -102,6 +121,7 @@ struct PickErrors {
   double total_variation = 0;  // of the two distributions over the kept sets
   double flip_probability = 0;  // that the picks differ under one coin
   std::string first_stage;  // the stage after which the candidates differ first; empty: none
+  std::string draw_a, draw_b;  // the stages that picked: "gumbel"
   Verdict verdict = Verdict::kMatch;
 };
 
@@ -131,10 +151,14 @@ struct PromptReport {
   std::vector<int32_t> ids_a, ids_b;
   std::vector<ExactDoor> exact;
   std::vector<OpErrors> ops;  // in the order in which they run
-  uint32_t n_unmapped_ops = 0;  // of ours that a foreign engine has no tap for
+  /// Ops that only one side has, or that A did not record: they were not compared.
+  uint32_t n_ops_only_a = 0, n_ops_only_b = 0;
   std::vector<LogitErrors> logits;
   std::vector<PickErrors> picks;
   std::string text_a, text_b;
+  std::string failure_a, failure_b;  // NUMERIC errors that ended a run: seen, and where
+  /// Of the prompt's text, under each side's own ids: where the vocabularies differ.
+  std::optional<double> bits_per_byte_a, bits_per_byte_b;
   std::optional<Place> place;  // the first difference beyond budget; else the first there is
   std::optional<Cause> cause;
   std::vector<std::string> hints;  // chained onset patterns
@@ -156,6 +180,7 @@ struct Report {
   Mode mode = Mode::kForced;
   std::string pair_class;
   std::string noise_source;  // the file and its hash
+  std::vector<std::string> notes;  // what a reader must know of the comparison itself
   std::vector<std::string> differences;  // choices in which the resolved configs differ
   std::vector<PromptReport> prompts;
   Verdict verdict = Verdict::kMatch;

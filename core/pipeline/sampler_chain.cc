@@ -12,6 +12,10 @@ namespace {
 
 constexpr uint64_t kScratchAlignment = 64;  // promised by plumb/ext/sampler.h
 
+uint64_t state_bytes(const plumb_sampler& table, void* self) {
+  return table.state_bytes != nullptr ? table.state_bytes(self) : 0;
+}
+
 }  // namespace
 
 SamplerChain::SamplerChain(uint32_t n_vocab) : ids_(n_vocab), logits_(n_vocab) {}
@@ -33,7 +37,8 @@ Result<void> SamplerChain::add(const plumb_sampler& table, const plumb_host* hos
   return {};
 }
 
-Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_context context) {
+Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_context context,
+                                const StageSink& on_stage) {
   if (logits.size() != ids_.size()) {
     return Error{PLUMB_INVALID_ARGUMENT, "expected " + std::to_string(ids_.size()) +
                                              " logits, found " + std::to_string(logits.size())};
@@ -54,7 +59,8 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
       scratch_.data() + (kScratchAlignment - address % kScratchAlignment) % kScratchAlignment;
 
   ErrorBuffer error;
-  for (const Stage& stage : stages_) {
+  for (size_t index = 0; index < stages_.size(); ++index) {
+    const Stage& stage = stages_[index];
     const plumb_status status =
         stage.table->apply(stage.self, &context, scratch, &candidates_, error);
     if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
@@ -63,12 +69,45 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
                    "sampler stage " + stage.name + " left " + std::to_string(candidates_.n) +
                        " candidates, expected 1 to " + std::to_string(context.n_vocab)};
     }
+    if (on_stage) on_stage(index, candidates_);
   }
   if (candidates_.picked < 0 || static_cast<uint32_t>(candidates_.picked) >= context.n_vocab) {
     return Error{PLUMB_INVALID_CONFIG,
                  "no sampler stage picked an id: end the list with greedy, cdf or gumbel"};
   }
   return Pick{candidates_.picked, candidates_.probability, candidates_.coin, candidates_.n};
+}
+
+Result<std::vector<char>> SamplerChain::state() const {
+  std::vector<char> all;
+  ErrorBuffer error;
+  for (const Stage& stage : stages_) {
+    const uint64_t bytes = state_bytes(*stage.table, stage.self);
+    if (bytes == 0) continue;
+    all.resize(all.size() + bytes);
+    const plumb_status status =
+        stage.table->state_get(stage.self, all.data() + all.size() - bytes, error);
+    if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
+  }
+  return all;
+}
+
+Result<void> SamplerChain::set_state(std::span<const char> state) {
+  uint64_t expected = 0;
+  for (const Stage& stage : stages_) expected += state_bytes(*stage.table, stage.self);
+  if (state.size() != expected) {
+    return Error{PLUMB_INVALID_ARGUMENT, "a sampler's state of " + std::to_string(state.size()) +
+                                             " bytes, expected " + std::to_string(expected)};
+  }
+  ErrorBuffer error;
+  for (const Stage& stage : stages_) {
+    const uint64_t bytes = state_bytes(*stage.table, stage.self);
+    if (bytes == 0) continue;
+    const plumb_status status = stage.table->state_set(stage.self, state.data(), error);
+    if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
+    state = state.subspan(bytes);
+  }
+  return {};
 }
 
 }  // namespace plumbline::pipeline

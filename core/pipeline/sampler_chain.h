@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,12 +31,21 @@ class SamplerChain {
   Result<void> add(const plumb_sampler& table, const plumb_host* host, const std::string& stage,
                    const std::string& params_json);
   size_t n_stages() const { return stages_.size(); }
+  const std::string& stage_name(size_t index) const { return stages_[index].name; }
 
+  /// Told after each stage of a pick what it left.
+  using StageSink = std::function<void(size_t stage, const plumb_candidates& left)>;
   /// Applies all stages. context.n_vocab is set here. Allocates nothing.
   /// Fails NUMERIC (names the stage), INVALID_CONFIG (the last stage picks nothing).
-  Result<Pick> pick(std::span<const float> logits, plumb_sample_context context);
+  Result<Pick> pick(std::span<const float> logits, plumb_sample_context context,
+                    const StageSink& on_stage = {});
   /// The candidates as the last pick left them.
   const plumb_candidates& candidates() const { return candidates_; }
+
+  /// What the stages remember from pick to pick, one after the other.
+  Result<std::vector<char>> state() const;
+  /// Fails INVALID_ARGUMENT: the state of other stages.
+  Result<void> set_state(std::span<const char> state);
 
  private:
   struct Stage {

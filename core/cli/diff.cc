@@ -1,0 +1,92 @@
+// diff: two pipelines, one verdict over all stages.
+#include <chrono>
+#include <memory>
+
+#include "core/base/os/durable.h"
+#include "core/cli/diff_options.h"
+#include "core/cli/diff_text.h"
+#include "core/cli/verbs.h"
+#include "core/diff/report_json.h"
+
+namespace plumbline::cli {
+namespace {
+
+struct DiffVerbOptions {
+  PairOptions pair;
+  PromptSetOptions prompts;
+  std::string mode = "forced";
+  uint32_t n_tokens = 4;
+  uint64_t seed = 1;
+  std::string noise_file;
+  std::string out;
+  bool all_rows = false;
+  bool strict = false;
+  bool json = false;
+};
+
+int exit_code(const diff::Report& report, bool is_strict) {
+  if (report.is_empty) return kNothingDone;
+  const diff::Verdict worst_allowed = is_strict ? diff::Verdict::kMatch : diff::Verdict::kTieFlip;
+  return report.verdict <= worst_allowed ? kDone : kDifference;
+}
+
+int run_diff(DiffVerbOptions& options) {
+  const std::atomic<bool>& interrupted = catch_interrupt();
+  diff::DiffRequest request;
+  request.prompts = read_prompts(options.prompts);
+  request.mode = options.mode == "chained" ? diff::Mode::kChained : diff::Mode::kForced;
+  request.n_steps = options.n_tokens;
+  request.seed = options.seed;
+  request.all_rows = options.all_rows;
+  request.cancel = &interrupted;
+  const diff::NoiseTable noise = read_noise(options.noise_file);
+  request.noise = &noise;
+  Pair pair(options.pair);
+  const diff::Report report =
+      value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+  const pipeline::OrderedJson json = diff::to_json(report);
+  if (!options.out.empty()) {
+    value_or_stop(os::write_file(options.out, json.dump(1) + "\n"), kModelFile);
+  }
+  if (options.json) {
+    print_json(json);
+  } else {
+    print(diff_summary(report));
+  }
+  return exit_code(report, options.strict);
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, int& exit) {
+  auto options = std::make_shared<DiffVerbOptions>();
+  CLI::App* verb =
+      app.add_subcommand("diff", "Compare two pipelines, stage by stage: what differs first");
+  options->pair.add_to(*verb);
+  options->prompts.add_to(*verb);
+  verb->add_option("--mode", options->mode,
+                   "forced: B gets A's input at every stage; chained: each runs on its own outputs")
+      ->check(CLI::IsMember({"forced", "chained"}))
+      ->capture_default_str();
+  verb->add_option("--tokens", options->n_tokens, "Generated tokens that are compared")
+      ->check(CLI::Range(0u, 100000u))
+      ->capture_default_str();
+  verb->add_option("--seed", options->seed, "Of both sides' coins")->capture_default_str();
+  verb->add_flag("--all-rows", options->all_rows,
+                 "Compare logits at every position of the prompt, not at its last alone");
+  verb->add_option("--noise", options->noise_file,
+                   "Noise levels by pair class; without it those that are shipped");
+  verb->add_flag("--strict", options->strict, "Exit with 1 for DRIFT and TIE_FLIP too");
+  verb->add_flag("--json", options->json, "The whole report as JSON on stdout");
+  verb->add_option("-o,--out", options->out, "Write the report as JSON here as well");
+  verb->footer(
+      "Examples:\n"
+      "  plumb diff smollm2 --swap kernels=reference\n"
+      "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" --tokens 16\n"
+      "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json -o report.json\n"
+      "Verdicts: MATCH, DRIFT and TIE_FLIP (exit 0), UNEXPLAINED and WRONG (1); 3 if nothing was "
+      "compared.");
+  verb->callback([options, &exit] { exit = run_diff(*options); });
+}
+
+}  // namespace plumbline::cli

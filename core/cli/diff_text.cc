@@ -1,0 +1,267 @@
+#include "core/cli/diff_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <vector>
+
+#include "core/cli/session.h"
+#include "core/diff/text_doors.h"
+
+namespace plumbline::cli {
+namespace {
+
+using diff::Door;
+using diff::LogitErrors;
+using diff::OpErrors;
+using diff::PromptReport;
+using diff::Report;
+using diff::Verdict;
+
+constexpr size_t kColumns = 100;
+constexpr size_t kWorstOps = 6;
+
+std::string format(const char* pattern, ...) __attribute__((format(printf, 1, 2)));
+std::string format(const char* pattern, ...) {
+  char text[400];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string cut(std::string_view text, size_t columns) {
+  std::string shown = printable(text);
+  if (shown.size() > columns) shown = shown.substr(0, columns - 3) + "...";
+  return shown;
+}
+
+// "  first   text", going on below the text where it is long.
+std::string labelled(const char* label, std::string_view text) {
+  constexpr size_t kIndent = 11;
+  std::string out;
+  std::string line = format("  %-*s", static_cast<int>(kIndent - 2), label);
+  std::string shown = printable(text);
+  for (size_t at = 0; at < shown.size();) {
+    size_t end = std::min(at + kColumns - kIndent, shown.size());
+    if (end < shown.size()) {
+      const size_t space = shown.rfind(' ', end);
+      if (space != shown.npos && space > at) end = space;
+    }
+    out += line + shown.substr(at, end - at) + "\n";
+    line = std::string(kIndent, ' ');
+    at = end + (end < shown.size() && shown[end] == ' ' ? 1 : 0);
+  }
+  return out;
+}
+
+std::string scientific(std::optional<double> value) {
+  return !value                   ? "-"
+         : !std::isfinite(*value) ? "not finite"
+         : *value == 0            ? "0"
+                                  : format("%.1e", *value);
+}
+
+// The prompt to tell about: the first with the report's verdict.
+const PromptReport* worst_prompt(const Report& report) {
+  const auto found =
+      std::find_if(report.prompts.begin(), report.prompts.end(),
+                   [&](const PromptReport& prompt) { return prompt.verdict == report.verdict; });
+  return found == report.prompts.end() ? nullptr : &*found;
+}
+
+std::string where(const PromptReport& prompt) {
+  const diff::Place& place = *prompt.place;
+  std::string text = std::string("door ") + diff::door_name(place.door);
+  switch (place.door) {
+    case Door::kPrompt:
+    case Door::kBytes:
+    case Door::kText:
+      text += ", byte " + std::to_string(place.at);
+      break;
+    case Door::kTokens:
+      text += ", index " + std::to_string(place.at) + " (bytes " +
+              std::to_string(place.bytes_begin) + " to " + std::to_string(place.bytes_end) + ")";
+      break;
+    case Door::kOps:
+      text += ", op " + place.op + ", position " + std::to_string(place.at);
+      break;
+    case Door::kLogits:
+      text += ", position " + std::to_string(place.at);
+      break;
+    case Door::kPick:
+      text += ", token " + std::to_string(place.at);
+      break;
+  }
+  if (place.step > 0 && place.door != Door::kPick)
+    text += ", generated token " + std::to_string(place.step);
+  return text + ", prompt " + std::to_string(prompt.index + 1);
+}
+
+std::string errors_of(const OpErrors& op) {
+  std::string text = "introduced " + scientific(op.introduced_worst) + " of the row's size (worst)";
+  if (!op.budget) {
+    text += "; no budget is known";
+  } else if (*op.budget == 0) {
+    text += "; equal bits are demanded, " + std::to_string(op.n_bits_differ) + " of " +
+            std::to_string(op.n_values) + " values differ";
+  } else {
+    text += "; budget " + scientific(op.budget);
+  }
+  if (op.inherited) text += "; inherited " + scientific(op.inherited);
+  return text;
+}
+
+std::string logits_line(const LogitErrors& logits) {
+  std::string text =
+      format("%llu bits differ, KL %.2e, cosine %.6f, MAE/sigma %.2e, %u of 10 ranks",
+             static_cast<unsigned long long>(logits.n_bits_differ), logits.kl, logits.cosine,
+             logits.mean_absolute_by_sigma, logits.top_k_agree);
+  text += "; gaps of the top change by up to " + format("%.2e", logits.gap_change) + " sigma";
+  text += logits.noise ? format(", noise %.2e", *logits.noise) : ", no noise level is known";
+  return text;
+}
+
+std::string place_lines(const PromptReport& prompt) {
+  std::string out = labelled("where", where(prompt));
+  out += labelled("A", prompt.place->seen_a);
+  out += labelled("B", prompt.place->seen_b);
+  for (const OpErrors& op : prompt.ops) {
+    if (prompt.place->door == Door::kOps && op.op == prompt.place->op)
+      out += labelled("error", errors_of(op));
+  }
+  for (const LogitErrors& logits : prompt.logits) {
+    if (prompt.place->door == Door::kLogits && logits.position == prompt.place->at)
+      out += labelled("error", logits_line(logits));
+  }
+  for (const diff::PickErrors& pick : prompt.picks) {
+    if (prompt.place->door != Door::kPick || pick.step != prompt.place->step) continue;
+    out += labelled("error", format("kept by both %u; total variation %.2e; picks differ under one "
+                                    "coin with probability %.2e",
+                                    pick.n_kept_both, pick.total_variation, pick.flip_probability));
+    if (!pick.first_stage.empty())
+      out += labelled("stage", "the candidates differ first after " + pick.first_stage);
+  }
+  return out;
+}
+
+std::string cause_lines(const PromptReport& prompt) {
+  std::string out;
+  if (prompt.cause && !prompt.cause->signature.empty()) {
+    out += labelled("cause", prompt.cause->signature + ": " + prompt.cause->statement);
+    std::string also;
+    for (const std::string& name : prompt.cause->also) also += (also.empty() ? "" : ", ") + name;
+    if (!also.empty()) out += labelled("", "the same as far as can be told: " + also);
+  } else if (prompt.place && prompt.verdict >= Verdict::kUnexplained) {
+    out += labelled("cause", "the place is known, the cause is not");
+  }
+  for (const std::string& hint : prompt.hints) out += labelled("hint", hint);
+  if (!prompt.failure_a.empty()) out += labelled("A failed", prompt.failure_a);
+  if (!prompt.failure_b.empty()) out += labelled("B failed", prompt.failure_b);
+  return out;
+}
+
+// The ops that differ most, over all prompts; in units of their budgets where they have some.
+std::string worst_ops(const Report& report) {
+  std::vector<const OpErrors*> worst;
+  size_t n_ops = 0, n_differ = 0;
+  for (const PromptReport& prompt : report.prompts) {
+    n_ops = std::max(n_ops, prompt.ops.size());
+    size_t n_here = 0;
+    for (const OpErrors& op : prompt.ops) {
+      if (op.n_bits_differ == 0) continue;
+      ++n_here;
+      const auto same = std::find_if(worst.begin(), worst.end(),
+                                     [&](const OpErrors* one) { return one->op == op.op; });
+      if (same == worst.end()) {
+        worst.push_back(&op);
+      } else if (op.introduced_worst > (*same)->introduced_worst) {
+        *same = &op;
+      }
+    }
+    n_differ = std::max(n_differ, n_here);
+  }
+  if (n_ops == 0) return "";
+  if (worst.empty()) return format("  all %zu ops give equal bits on A's inputs\n", n_ops);
+  const auto size = [](const OpErrors* op) {
+    return op->introduced_worst / (op->budget && *op->budget > 0 ? *op->budget : 1);
+  };
+  std::stable_sort(worst.begin(), worst.end(), [&](const OpErrors* x, const OpErrors* y) {
+    return x->verdict != y->verdict ? x->verdict > y->verdict : size(x) > size(y);
+  });
+  std::string out = format("\n  %-12s %-26s %-10s %10s %10s %10s %9s\n", "worst ops", "", "kind",
+                           "introduced", "budget", "inherited", "position");
+  for (size_t i = 0; i < std::min(kWorstOps, worst.size()); ++i) {
+    const OpErrors& op = *worst[i];
+    const std::string budget = op.budget && *op.budget == 0 ? "equal bits" : scientific(op.budget);
+    out += format("  %-12s %-26s %-10s %10s %10s %10s %9u\n", diff::verdict_name(op.verdict),
+                  op.op.c_str(), op.kind.c_str(), scientific(op.introduced_worst).c_str(),
+                  budget.c_str(), scientific(op.inherited).c_str(), op.worst_position);
+  }
+  return out + format("  %zu of %zu ops differ\n", n_differ, n_ops);
+}
+
+// One line for each door: its worst verdict, and what was compared.
+std::string doors(const Report& report) {
+  struct Line {
+    size_t n = 0;
+    Verdict verdict = Verdict::kMatch;
+    std::string why_not;
+  };
+  std::vector<Line> lines(7);
+  const auto add = [&](Door door, Verdict verdict) {
+    Line& line = lines[static_cast<size_t>(door)];
+    ++line.n;
+    line.verdict = diff::worse(line.verdict, verdict);
+  };
+  for (const PromptReport& prompt : report.prompts) {
+    for (const diff::ExactDoor& door : prompt.exact) {
+      if (door.is_compared) add(door.door, door.verdict);
+      if (!door.is_compared) lines[static_cast<size_t>(door.door)].why_not = door.why_not;
+    }
+    for (const OpErrors& op : prompt.ops) add(Door::kOps, op.verdict);
+    for (const LogitErrors& logits : prompt.logits) add(Door::kLogits, logits.verdict);
+    for (const diff::PickErrors& pick : prompt.picks) add(Door::kPick, pick.verdict);
+  }
+  std::string out = "\n";
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
+    const char* what = i == 2 ? "ops" : i == 3 ? "rows" : i == 4 ? "picks" : "texts";
+    const std::string said = line.n > 0 ? format("%-12s %6zu %s", diff::verdict_name(line.verdict),
+                                                 line.n, i == 1 ? "lists of ids" : what)
+                             : line.why_not.empty() ? "not compared"
+                                                    : "not compared: " + line.why_not;
+    out += format("  %-10s ", diff::door_name(static_cast<Door>(i))) + cut(said, 80) + "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string diff_summary(const Report& report) {
+  std::string out =
+      std::string(report.is_empty ? "NOTHING COMPARED" : diff::verdict_name(report.verdict)) + "\n";
+  out += labelled("A", report.a.config + "  (" + report.a.backend + ", " + report.a.numerics +
+                           ", " + report.a.activations + ", " + report.a.weights + ")");
+  out += labelled("B", report.b.config + "  (" + report.b.backend + ", " + report.b.numerics +
+                           ", " + report.b.activations + ", " + report.b.weights + ")");
+  for (const std::string& difference : report.differences) out += labelled("swapped", difference);
+  out += labelled(
+      "run", format("%s, %zu prompt%s, %.1f s", diff::mode_name(report.mode), report.prompts.size(),
+                    report.prompts.size() == 1 ? "" : "s", report.seconds));
+  const PromptReport* const worst = worst_prompt(report);
+  if (worst != nullptr && worst->verdict != Verdict::kMatch) {
+    out += "\n";
+    if (worst->place) out += place_lines(*worst);
+    out += cause_lines(*worst);
+    out += labelled("prompt", diff::quoted(worst->prompt, 80));
+  }
+  out += doors(report);
+  out += worst_ops(report);
+  for (const std::string& note : report.notes) out += labelled("note", note);
+  return out;
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,142 @@
+#include "core/diff/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "core/diff/bisect_choices.h"
+#include "core/diff/forced.h"
+#include "core/diff/text_doors.h"
+#include "core/diff/verdicts.h"
+
+namespace plumbline::diff {
+namespace {
+
+Error of_side(const char* side, Error error) {
+  return std::move(error).at(std::string("side ") + side);
+}
+
+Result<void> check_fit(Side& a, Side& b) {
+  const model::HyperParameters& of_a = a.hyper_parameters();
+  const model::HyperParameters& of_b = b.hyper_parameters();
+  const auto refuse = [](const char* what, uint32_t in_a, uint32_t in_b) {
+    return Error{PLUMB_INCOMPATIBLE, std::string("the models do not fit: ") + what + " " +
+                                         std::to_string(in_a) + " in A and " +
+                                         std::to_string(in_b) + " in B"};
+  };
+  if (of_a.n_vocab != of_b.n_vocab) return refuse("logits", of_a.n_vocab, of_b.n_vocab);
+  if (of_a.n_layers != of_b.n_layers) return refuse("layers", of_a.n_layers, of_b.n_layers);
+  return {};
+}
+
+Result<pipeline::Prompt> render(Side& side, const PromptInput& input, const DiffRequest& request) {
+  if (!input.messages) return pipeline::Prompt{.bytes = input.text};
+  return side.pipeline().render(*input.messages, {.now_unix_s = request.now_unix_s});
+}
+
+// One of the two cannot render or encode what the other can: that is the difference.
+ExactDoor one_sided(Door door, const std::string& error_a, const std::string& error_b) {
+  ExactDoor found;
+  found.door = door;
+  found.is_compared = true;
+  found.verdict = Verdict::kWrong;
+  Place place;
+  place.door = door;
+  place.seen_a = error_a.empty() ? "works" : "error: " + error_a;
+  place.seen_b = error_b.empty() ? "works" : "error: " + error_b;
+  found.place = std::move(place);
+  return found;
+}
+
+// Doors 00 and 10. False: there is nothing to run, the report says why.
+Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffRequest& request,
+                     PreparedPrompt& prompt, PromptReport& report) {
+  if (!input.ids.empty()) {
+    report.exact.push_back(not_compared(Door::kPrompt, "ids were given"));
+    report.exact.push_back(not_compared(Door::kTokens, "ids were given"));
+    prompt.encoding_a.ids = prompt.encoding_b.ids = input.ids;
+    return true;
+  }
+  auto bytes_a = render(a, input, request);
+  auto bytes_b = render(b, input, request);
+  if (!bytes_a && !bytes_b) return of_side("A", std::move(bytes_a).error());
+  if (!bytes_a || !bytes_b) {
+    report.exact.push_back(one_sided(Door::kPrompt, bytes_a ? "" : bytes_a.error().message,
+                                     bytes_b ? "" : bytes_b.error().message));
+    return false;
+  }
+  prompt.bytes_a = bytes_a->bytes;
+  report.exact.push_back(compare_bytes(Door::kPrompt, bytes_a->bytes, bytes_b->bytes));
+  auto ids_a = a.pipeline().encode_prompt(*bytes_a);
+  auto ids_b = b.pipeline().encode_prompt(*bytes_a);
+  if (!ids_a && !ids_b) return of_side("A", std::move(ids_a).error());
+  if (!ids_a || !ids_b) {
+    report.exact.push_back(one_sided(Door::kTokens, ids_a ? "" : ids_a.error().message,
+                                     ids_b ? "" : ids_b.error().message));
+    return false;
+  }
+  report.exact.push_back(compare_ids(*ids_a, *ids_b, bytes_a->bytes));
+  prompt.encoding_a = *std::move(ids_a);
+  prompt.encoding_b = *std::move(ids_b);
+  return true;
+}
+
+std::string shown_prompt(const PromptInput& input) {
+  if (!input.ids.empty()) {
+    std::string shown;
+    for (const int32_t id : input.ids) shown += (shown.empty() ? "" : ",") + std::to_string(id);
+    return shown;
+  }
+  return input.messages
+             ? input.messages->dump(-1, ' ', false, pipeline::OrderedJson::error_handler_t::replace)
+             : input.text;
+}
+
+}  // namespace
+
+Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  Report report;
+  report.a = a.identity();
+  report.b = b.identity();
+  report.mode = request.mode;
+  const Choices choices(a.config().tree, b.config().tree);
+  for (const Choice& choice : choices.list()) {
+    const auto or_none = [](const std::string& value) { return value.empty() ? "none" : value; };
+    report.differences.push_back(choice.path + ": " + or_none(choice.a) + " -> " +
+                                 or_none(choice.b));
+  }
+  report.pair_class = a.numerics().text() + " | " + b.numerics().text();
+  report.noise_source = request.noise != nullptr ? request.noise->source() : "";
+  PLUMB_ASSIGN(const std::string vocabulary_a, a.vocabulary_sha256());
+  PLUMB_ASSIGN(const std::string vocabulary_b, b.vocabulary_sha256());
+  if (vocabulary_a != vocabulary_b)
+    return Error{PLUMB_INCOMPATIBLE, "the vocabularies differ: their ids mean different bytes"};
+  PLUMB_TRY(check_fit(a, b));
+  for (size_t index = 0; index < request.prompts.size(); ++index) {
+    const PromptInput& input = request.prompts[index];
+    PromptReport found;
+    found.index = static_cast<uint32_t>(index);
+    found.prompt = shown_prompt(input);
+    const Progress say = [&](const std::string& what) {
+      if (progress) {
+        progress("prompt " + std::to_string(index + 1) + " of " +
+                 std::to_string(request.prompts.size()) + ": " + what);
+      }
+    };
+    PreparedPrompt prompt;
+    PLUMB_ASSIGN(const bool can_run, prepare(a, b, input, request, prompt, found));
+    if (can_run) PLUMB_TRY(compare_forced(a, b, prompt, request, say, found));
+    found.ids_a = prompt.encoding_a.ids;
+    found.ids_b = prompt.encoding_b.ids;
+    judge(found);
+    report.prompts.push_back(std::move(found));
+  }
+  judge(report);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  report.seconds = spent.count();
+  return report;
+}
+
+}  // namespace plumbline::diff

@@ -1,0 +1,158 @@
+#include "core/diff/logit_errors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace plumbline::diff {
+namespace {
+
+constexpr size_t kTop = 10;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Descending by logit, ties by rising id, as the samplers have it; what is no number comes last.
+bool comes_before(std::span<const float> logits, int32_t x, int32_t y) {
+  const float lx = logits[static_cast<size_t>(x)], ly = logits[static_cast<size_t>(y)];
+  if (std::isnan(lx) || std::isnan(ly)) return !std::isnan(lx) && std::isnan(ly);
+  return lx != ly ? lx > ly : x < y;
+}
+
+std::vector<int32_t> top_ids(std::span<const float> logits) {
+  const size_t n = std::min(kTop, logits.size());
+  std::vector<int32_t> best;  // sorted
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const auto id = static_cast<int32_t>(i);
+    const auto before = [&](int32_t x, int32_t y) { return comes_before(logits, x, y); };
+    if (best.size() == n && !before(id, best.back())) continue;
+    best.insert(std::upper_bound(best.begin(), best.end(), id, before), id);
+    if (best.size() > n) best.pop_back();
+  }
+  return best;
+}
+
+uint32_t rank_of(std::span<const float> logits, int32_t id) {
+  uint32_t rank = 0;
+  for (size_t i = 0; i < logits.size(); ++i)
+    rank += comes_before(logits, static_cast<int32_t>(i), id) ? 1 : 0;
+  return rank;
+}
+
+double deviation(std::span<const float> row) {
+  double sum = 0;
+  for (const float value : row) sum += value;
+  const double mean = sum / static_cast<double>(row.size());
+  double squares = 0;
+  for (const float value : row) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(row.size()));
+}
+
+// In sigma; where the row has none, any change is out of scale.
+double in_sigma(double value, double sigma) {
+  if (value == 0) return 0;
+  const double scaled = value / sigma;
+  return std::isfinite(scaled) ? scaled : kInfinity;
+}
+
+double log_sum_exp(std::span<const float> row) {
+  const double largest = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (const float value : row) sum += std::exp(value - largest);
+  return largest + std::log(sum);
+}
+
+double kl_divergence(std::span<const float> a, std::span<const float> b) {
+  const double all_a = log_sum_exp(a), all_b = log_sum_exp(b);
+  double kl = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double log_p = a[i] - all_a;
+    if (log_p == -kInfinity) continue;
+    kl += std::exp(log_p) * (log_p - (b[i] - all_b));
+  }
+  return std::isnan(kl) ? kInfinity : std::max(kl, 0.0);
+}
+
+}  // namespace
+
+LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
+  LogitErrors errors;
+  double dot = 0, squares_a = 0, squares_b = 0, sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) {
+      if (!std::isfinite(a[i])) continue;  // the same ban on both sides
+    } else {
+      ++errors.n_bits_differ;
+      const double distance = std::abs(double{b[i]} - double{a[i]});
+      sum += std::isfinite(distance) ? distance : kInfinity;
+      errors.largest_absolute =
+          std::max(errors.largest_absolute, std::isfinite(distance) ? distance : kInfinity);
+    }
+    dot += double{a[i]} * b[i];
+    squares_a += double{a[i]} * a[i];
+    squares_b += double{b[i]} * b[i];
+  }
+  const std::vector<int32_t> top_a = top_ids(a), top_b = top_ids(b);
+  errors.top_a = top_a.front();
+  errors.top_b = top_b.front();
+  for (size_t rank = 0; rank < top_a.size(); ++rank)
+    errors.top_k_agree += top_a[rank] == top_b[rank] ? 1 : 0;
+  std::vector<int32_t> shown = top_a;
+  for (const int32_t id : top_b) {
+    if (std::find(top_a.begin(), top_a.end(), id) == top_a.end()) shown.push_back(id);
+  }
+  for (const int32_t id : shown) {
+    const auto at = static_cast<size_t>(id);
+    errors.top.push_back({id, a[at], b[at], rank_of(a, id), rank_of(b, id), ""});
+  }
+  if (errors.n_bits_differ == 0) return errors;
+
+  const double sigma = deviation(a);
+  errors.cosine = dot / std::sqrt(squares_a * squares_b);
+  if (!std::isfinite(errors.cosine)) errors.cosine = 0;
+  errors.mean_absolute = sum / static_cast<double>(a.size());
+  errors.mean_absolute_by_sigma = in_sigma(errors.mean_absolute, sigma);
+  errors.kl = kl_divergence(a, b);
+  errors.gap_a = in_sigma(
+      double{a[static_cast<size_t>(errors.top_a)]} - double{a[static_cast<size_t>(errors.top_b)]},
+      sigma);
+  double lowest = kInfinity, highest = -kInfinity;
+  for (const int32_t id : shown) {
+    const auto at = static_cast<size_t>(id);
+    const double change = double{b[at]} - double{a[at]};
+    lowest = std::min(lowest, std::isnan(change) ? -kInfinity : change);
+    highest = std::max(highest, std::isnan(change) ? kInfinity : change);
+  }
+  errors.gap_change = in_sigma(highest - lowest, sigma);
+  return errors;
+}
+
+void judge(LogitErrors& errors, std::optional<double> noise) {
+  errors.noise = noise;
+  const bool is_equal = errors.n_bits_differ == 0;
+  const bool is_within = noise && errors.gap_change <= *noise;
+  errors.verdict = is_equal                       ? Verdict::kMatch
+                   : noise && *noise == 0         ? Verdict::kWrong
+                   : !is_within                   ? Verdict::kUnexplained
+                   : errors.top_a != errors.top_b ? Verdict::kTieFlip
+                                                  : Verdict::kDrift;
+}
+
+double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other) {
+  const auto x = static_cast<size_t>(one), y = static_cast<size_t>(other);
+  const double change = (double{b[x]} - double{b[y]}) - (double{a[x]} - double{a[y]});
+  return in_sigma(std::abs(change), deviation(a));
+}
+
+double log_probability(std::span<const float> logits, int32_t id) {
+  return logits[static_cast<size_t>(id)] - log_sum_exp(logits);
+}
+
+void add_pieces(LogitErrors& errors, const pipeline::Tokenizer& tokenizer) {
+  for (LogitErrors::Top& top : errors.top) {
+    if (const auto piece = tokenizer.piece(top.id, false)) top.piece = std::string(*piece);
+  }
+}
+
+}  // namespace plumbline::diff

@@ -1,0 +1,28 @@
+// logit_errors.h: door 30: two rows of logits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/diff/report.h"
+#include "core/pipeline/tokenizer.h"
+
+namespace plumbline::diff {
+
+/// a and b have the same size. All but position, step, noise, verdict and pieces.
+LogitErrors compare_logits(std::span<const float> a, std::span<const float> b);
+
+/// noise: 0: equal bits are demanded; empty: no level is known.
+void judge(LogitErrors& errors, std::optional<double> noise);
+
+/// The change from A to B of the gap between two ids, in sigma of A's row.
+double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other);
+
+/// log softmax of one id, in nats.
+double log_probability(std::span<const float> logits, int32_t id);
+
+/// The bytes of the ids in top, where the tokenizer has them.
+void add_pieces(LogitErrors& errors, const pipeline::Tokenizer& tokenizer);
+
+}  // namespace plumbline::diff

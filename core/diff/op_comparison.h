@@ -1,0 +1,65 @@
+// op_comparison.h: door 20, forced: every op of B is run on what A recorded, and its output is
+// compared with A's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/thread_pool.h"
+#include "core/diff/noise.h"
+#include "core/diff/report.h"
+#include "core/diff/row_errors.h"
+#include "core/diff/side.h"
+#include "core/model/op_observer.h"
+#include "core/trace/recording.h"
+
+namespace plumbline::diff {
+
+/// Watches B while it gets A's ids. Behind each op that A recorded it puts A's rows in the place of
+/// B's, so that every reader reads A's: an op's inputs are A's, and so is the KV cache. What A did
+/// not record stays B's own, computed from A's: that joins the regions of a foreign engine.
+class OpComparison : public model::OpObserver {
+ public:
+  /// of_b: what B left when it ran freely; null: it did not. noise: null: no level is known. All
+  /// must outlive the comparison.
+  OpComparison(Side& a, Side& b, const trace::Recording& of_a, const trace::Recording* of_b,
+               ThreadPool& pool, const NoiseTable* noise)
+      : a_(&a), b_(&b), of_a_(&of_a), of_b_(of_b), pool_(&pool), noise_(noise) {}
+
+  bool wants(const model::OpInfo& op) override;
+  /// Fails INCOMPATIBLE where the widths differ.
+  Result<void> after(model::OpSite& site) override;
+
+  /// What was found, in the order in which the ops run.
+  std::vector<OpErrors> finish();
+
+ private:
+  struct Entry {
+    OpErrors errors;
+    uint32_t width = 0;
+    std::vector<std::string> inputs;  // the ops that it reads from
+    std::vector<RowSums> rows;
+    double example_error = 0;
+  };
+  Entry& entry_of(const model::OpInfo& op, uint32_t width);
+  std::optional<double> budget_of(const model::OpInfo& op) const;
+  static void keep_example(Entry& entry, uint32_t position, const RowSums& sums,
+                           std::span<const float> a, std::span<const float> b);
+  void finish_errors(Entry& entry) const;
+
+  Side* a_;
+  Side* b_;
+  const trace::Recording* of_a_;
+  const trace::Recording* of_b_;
+  ThreadPool* pool_;
+  const NoiseTable* noise_;
+  std::vector<Entry> entries_;
+  std::map<std::string, size_t, std::less<>> index_;
+  std::vector<float> values_;
+};
+
+}  // namespace plumbline::diff

@@ -1,0 +1,170 @@
+#include "core/diff/side.h"
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "core/hash/sha256.h"
+#include "core/runner/runner.h"
+#include "plumb/sdk/abi.h"
+#include "plumb/sdk/blocks.h"
+
+namespace plumbline::diff {
+namespace {
+
+template <typename Names>
+std::string joined(const Names& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : "+") + name;
+  return all;
+}
+
+// Formats of the file's matrices: vectors are f32 in every file.
+std::string weight_formats(const model::ModelFile& file) {
+  std::set<std::string> formats;
+  for (const auto& [name, entry] : file.tensors()) {
+    if (entry.tensor.rank >= 2) formats.insert(std::string(format_name(entry.tensor.format)));
+  }
+  return joined(formats);
+}
+
+// This project's decoder.
+class PipelineSide : public Side {
+ public:
+  PipelineSide(const config::ResolvedConfig& config, pipeline::Pipeline& pipeline,
+               model::Decoder& decoder)
+      : Side(config, pipeline), decoder_(&decoder) {}
+
+  Result<void> describe(const SideOptions& options) {
+    PLUMB_TRY(identify(options));
+    hyper_parameters_ = decoder_->hyper_parameters();
+    for (const model::OpInfo* op : decoder_->ops()) {
+      ops_.push_back(op->name);
+      classes_.emplace(op->name, class_of(*op));
+    }
+    return {};
+  }
+
+  const NumericsClass* op_class(std::string_view op) const override {
+    const auto found = classes_.find(op);
+    return found == classes_.end() ? nullptr : &found->second;
+  }
+  const std::vector<std::string>& op_names() const override { return ops_; }
+
+  Result<void> restart() override { return decoder_->truncate(0); }
+
+  Result<std::span<const float>> forward(std::span<const int32_t> ids,
+                                         const ForwardRequest& request) override {
+    trace::Recording none;
+    trace::Recorder recorder(request.recording != nullptr ? *request.recording : none);
+    decoder_->set_observer(request.recording != nullptr ? &recorder : request.observer);
+    decoder_->set_cancel(request.cancel);
+    auto logits = run(ids, request.all_rows);
+    decoder_->set_cancel(nullptr);
+    decoder_->set_observer(nullptr);
+    return logits;
+  }
+
+ private:
+  Result<std::span<const float>> run(std::span<const int32_t> ids, bool all_rows) {
+    if (!all_rows) return decoder_->forward(ids);
+    rows_.clear();
+    PLUMB_TRY(decoder_->forward_all(ids, [&](uint32_t, std::span<const float> row) {
+      rows_.insert(rows_.end(), row.begin(), row.end());
+    }));
+    return std::span<const float>(rows_);
+  }
+
+  Result<void> identify(const SideOptions& options) {
+    identity_.config = options.name;
+    identity_.model_sha256 = options.model_sha256;
+    const model::ModelFile& file = pipeline().file();
+    std::error_code ignored;
+    if (identity_.model_sha256.empty() && std::filesystem::is_regular_file(file.path(), ignored)) {
+      PLUMB_ASSIGN(identity_.model_sha256, sha256_of_file(file.path()));
+    }
+    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
+    identity_.tokenizer = tokenizer->id();
+    PLUMB_ASSIGN(const std::string_view source, pipeline().template_text());
+    if (!source.empty()) identity_.chat_template_sha256 = sha256_of(source);
+
+    std::set<std::string> numerics, ids;
+    for (const auto& backend : pipeline().backends()) {
+      numerics.insert(backend->numerics());
+      ids.insert(backend->id());
+    }
+    const config::KernelsConfig& kernels = config().config.kernels;
+    numerics_.numerics = joined(numerics);
+    numerics_.activations = kernels.activations == config::Activations::kQ8 ? "q8" : "f32";
+    numerics_.kv = kernels.kv == config::KvFormat::kF16 ? "f16" : "f32";
+    numerics_.weights = weight_formats(file);
+    identity_.backend = pipeline().backends().front()->id();
+    identity_.variant = kernels.variant;
+    identity_.numerics = numerics_.numerics;
+    identity_.activations = numerics_.activations;
+    identity_.kv = numerics_.kv;
+    identity_.weights = numerics_.weights;
+    identity_.plugins = {{"kernels", joined(ids)},
+                         {"loader", pipeline().loader_id()},
+                         {"tokenizer", identity_.tokenizer}};
+    return {};
+  }
+
+  NumericsClass class_of(const model::OpInfo& op) {
+    NumericsClass found;
+    found.numerics = pipeline().backends()[op.backend]->numerics();
+    if (op.kind == PLUMB_OP_MATMUL)
+      found.activations = op.operands.front().quantised_by >= 0 ? "q8" : "f32";
+    if (op.kind == PLUMB_OP_KV_APPEND || op.kind == PLUMB_OP_ATTEND) found.kv = numerics_.kv;
+    if (op.kind == PLUMB_OP_MATMUL || op.kind == PLUMB_OP_EMBED) {
+      if (const auto* entry = pipeline().file().find(op.weight))
+        found.weights = std::string(format_name(entry->tensor.format));
+    }
+    return found;
+  }
+
+  model::Decoder* decoder_;
+  std::vector<std::string> ops_;
+  std::map<std::string, NumericsClass, std::less<>> classes_;
+  std::vector<float> rows_;  // of all ids
+};
+
+}  // namespace
+
+Result<std::string> Side::vocabulary_sha256() {
+  if (vocabulary_sha256_.empty()) {
+    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
+    vocabulary_sha256_ = runner::vocabulary_sha256(tokenizer->info().n_vocab, [&](int32_t id) {
+      // An id without bytes is as good as one that stands for none.
+      const auto piece = tokenizer->piece(id, false);
+      return piece ? *piece : std::string_view();
+    });
+  }
+  return vocabulary_sha256_;
+}
+
+Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
+                                        const config::ResolvedConfig& config,
+                                        pipeline::Pipeline& pipeline) {
+  PLUMB_ASSIGN(model::Decoder* const decoder, pipeline.decoder());
+  auto side = std::make_unique<PipelineSide>(config, pipeline, *decoder);
+  PLUMB_TRY(side->describe(options));
+  return std::unique_ptr<Side>(std::move(side));
+}
+
+bool same_tensor(Side& a, Side& b, const std::string& tensor) {
+  const model::ModelFile& file_a = a.pipeline().file();
+  const model::ModelFile& file_b = b.pipeline().file();
+  const std::string& hash = a.identity().model_sha256;
+  if (!hash.empty() && hash == b.identity().model_sha256) return true;
+  const auto* in_a = file_a.find(tensor);
+  const auto* in_b = file_b.find(tensor);
+  if (in_a == nullptr || in_b == nullptr) return in_a == in_b;
+  const plumb_tensor& x = in_a->tensor;
+  const plumb_tensor& y = in_b->tensor;
+  return x.format == y.format && x.data.bytes == y.data.bytes &&
+         std::memcmp(x.data.data, y.data.data, x.data.bytes) == 0;
+}
+
+}  // namespace plumbline::diff

@@ -1,0 +1,83 @@
+// side.h: one of the two that are compared: a pipeline, whose model is this project's decoder or a
+// foreign engine.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/config/load.h"
+#include "core/diff/noise.h"
+#include "core/diff/report.h"
+#include "core/model/op_observer.h"
+#include "core/pipeline/pipeline.h"
+#include "core/trace/recording.h"
+#include "plumb/sdk/result.h"
+
+namespace plumbline::diff {
+
+struct ForwardRequest {
+  trace::Recording* recording = nullptr;  // gets what the run left at its ops; null: not asked
+  bool all_rows = false;  // logits of every id instead of the last one's
+  const std::atomic<bool>* cancel = nullptr;
+  model::OpObserver* observer = nullptr;  // takes part; not with a recording, nor with a runner
+};
+
+class Side {
+ public:
+  virtual ~Side() = default;
+
+  const SideIdentity& identity() const { return identity_; }
+  const config::ResolvedConfig& config() const { return *config_; }
+  /// Text, ids and picks. Its decoder is only for sides that are no runners.
+  pipeline::Pipeline& pipeline() { return *pipeline_; }
+  const model::HyperParameters& hyper_parameters() const { return hyper_parameters_; }
+  /// SHA-256 of the table from ids to bytes.
+  Result<std::string> vocabulary_sha256();
+  /// Of the whole: numerics of several backends are joined with "+".
+  const NumericsClass& numerics() const { return numerics_; }
+  /// How the side computes an op; fields that do not matter for the op are empty. Null: it has none
+  /// of that name.
+  virtual const NumericsClass* op_class(std::string_view op) const = 0;
+  /// Its ops, as far as it tells, in the order in which they run.
+  virtual const std::vector<std::string>& op_names() const = 0;
+
+  /// Forgets all ids that forward has seen.
+  virtual Result<void> restart() = 0;
+  /// Appends ids. f32[V] of the last one, or f32[n,V] of all; valid until the next call. Fails as
+  /// the decoder does; a foreign engine also where it dies, hangs or answers rubbish.
+  virtual Result<std::span<const float>> forward(std::span<const int32_t> ids,
+                                                 const ForwardRequest& request) = 0;
+
+ protected:
+  Side(const config::ResolvedConfig& config, pipeline::Pipeline& pipeline)
+      : config_(&config), pipeline_(&pipeline) {}
+
+  SideIdentity identity_;
+  NumericsClass numerics_;
+  model::HyperParameters hyper_parameters_;
+
+ private:
+  const config::ResolvedConfig* config_;
+  pipeline::Pipeline* pipeline_;
+  std::string vocabulary_sha256_;
+};
+
+struct SideOptions {
+  std::string name;  // what reports call the config
+  std::string model_sha256 = {};  // of the model file, where it is known; empty: computed
+};
+
+/// The side of a config. Prepares the weights: the slow part. config and pipeline must outlive it.
+/// Fails as the pipeline's parts do.
+Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
+                                        const config::ResolvedConfig& config,
+                                        pipeline::Pipeline& pipeline);
+
+/// Is a tensor of one file the same, bit for bit, in the other?
+bool same_tensor(Side& a, Side& b, const std::string& tensor);
+
+}  // namespace plumbline::diff

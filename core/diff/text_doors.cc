@@ -1,0 +1,126 @@
+#include "core/diff/text_doors.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/pipeline/text_assembler.h"
+
+namespace plumbline::diff {
+namespace {
+
+constexpr size_t kContextBytes = 12;  // in front of a difference
+
+std::string around(std::string_view bytes, size_t at) {
+  const size_t begin = at > kContextBytes ? at - kContextBytes : 0;
+  const std::string_view piece = bytes.substr(std::min(begin, bytes.size()), 3 * kContextBytes);
+  return quoted(piece, piece.size()) + (at >= bytes.size() ? ", which ends there" : "");
+}
+
+std::string shown_id(const pipeline::Encoding& encoding, size_t index, std::string_view text) {
+  if (index >= encoding.ids.size()) return "no id: it ends there";
+  std::string shown = "id " + std::to_string(encoding.ids[index]);
+  if (index < encoding.spans.size()) {
+    const plumb_span span = encoding.spans[index];
+    if (span.begin < span.end && span.end <= text.size())
+      shown += " " + quoted(text.substr(span.begin, span.end - span.begin));
+  }
+  return shown;
+}
+
+ExactDoor same_so_far(Door door, uint64_t size_a, uint64_t size_b) {
+  ExactDoor found;
+  found.door = door;
+  found.size_a = size_a;
+  found.size_b = size_b;
+  found.is_compared = true;
+  return found;
+}
+
+}  // namespace
+
+std::string quoted(std::string_view bytes, size_t max_bytes) {
+  std::string shown = "\"";
+  for (const char c : bytes.substr(0, max_bytes)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      shown += "\\n";
+    } else if (c == '"' || c == '\\') {
+      shown += {'\\', c};
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      char hex[8];
+      std::snprintf(hex, sizeof hex, "\\x%02x", byte);
+      shown += hex;
+    } else {
+      shown += c;
+    }
+  }
+  return shown + (bytes.size() > max_bytes ? "\"..." : "\"");
+}
+
+ExactDoor compare_bytes(Door door, std::string_view a, std::string_view b) {
+  ExactDoor found = same_so_far(door, a.size(), b.size());
+  if (a == b) return found;
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto at = static_cast<size_t>(in_a - a.begin());
+  Place place;
+  place.door = door;
+  place.at = at;
+  place.seen_a = around(a, at);
+  place.seen_b = around(b, at);
+  found.place = std::move(place);
+  found.verdict = Verdict::kWrong;
+  return found;
+}
+
+ExactDoor compare_ids(const pipeline::Encoding& a, const pipeline::Encoding& b,
+                      std::string_view text) {
+  ExactDoor found = same_so_far(Door::kTokens, a.ids.size(), b.ids.size());
+  if (a.ids == b.ids) return found;
+  const auto [in_a, in_b] = std::mismatch(a.ids.begin(), a.ids.end(), b.ids.begin(), b.ids.end());
+  const auto at = static_cast<size_t>(in_a - a.ids.begin());
+  Place place;
+  place.door = Door::kTokens;
+  place.at = at;
+  place.seen_a = shown_id(a, at, text);
+  place.seen_b = shown_id(b, at, text);
+  const pipeline::Encoding& longer = at < a.spans.size() ? a : b;
+  if (at < longer.spans.size()) {
+    place.bytes_begin = longer.spans[at].begin;
+    place.bytes_end = longer.spans[at].end;
+  }
+  found.place = std::move(place);
+  found.verdict = Verdict::kWrong;
+  return found;
+}
+
+ExactDoor not_compared(Door door, std::string why) {
+  ExactDoor found;
+  found.door = door;
+  found.why_not = std::move(why);
+  return found;
+}
+
+Result<ShownText> show_ids(Side& side, std::span<const int32_t> ids) {
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.pipeline().tokenizer());
+  ShownText shown;
+  const config::PipelineConfig& config = side.config().config;
+  const std::function<void(std::string_view)> nobody;
+  pipeline::TextAssembler assembler(
+      config.generation.stop, pipeline::ill_formed(config.tokenizer.ill_formed, tokenizer->info()),
+      nobody, &shown.text);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint32_t attributes = tokenizer->attributes(ids[i]);
+    if (attributes & PLUMB_TOKEN_END) break;
+    if (attributes & PLUMB_TOKEN_CONTROL) {
+      assembler.interrupt();
+      continue;
+    }
+    PLUMB_ASSIGN(const std::string_view piece, tokenizer->piece(ids[i], i == 0));
+    shown.bytes += piece;
+    if (assembler.feed(piece, (attributes & PLUMB_TOKEN_BYTE) != 0)) break;
+  }
+  assembler.interrupt();
+  return shown;
+}
+
+}  // namespace plumbline::diff

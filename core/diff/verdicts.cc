@@ -1,0 +1,133 @@
+#include "core/diff/verdicts.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace plumbline::diff {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+// A difference, and how bad it is.
+struct Found {
+  Place place;
+  Verdict verdict;
+};
+
+uint32_t step_of(const PromptReport& prompt, uint32_t position) {
+  const auto n_prompt = static_cast<uint32_t>(prompt.ids_a.size());
+  return position + 1 - std::min(position + 1, n_prompt);
+}
+
+Place place_of(const PromptReport& prompt, const OpErrors& op) {
+  Place place;
+  place.door = Door::kOps;
+  place.op = op.op;
+  place.layer = op.layer;
+  place.at = op.worst_position;
+  if (op.example) {
+    place.at = op.example->position;
+    const std::string channel = "channel " + std::to_string(op.example->channel) + ": ";
+    place.seen_a = channel + number(op.example->a);
+    place.seen_b = channel + number(op.example->b);
+  }
+  place.step = step_of(prompt, static_cast<uint32_t>(place.at));
+  return place;
+}
+
+Place place_of(const LogitErrors& logits) {
+  Place place;
+  place.door = Door::kLogits;
+  place.at = logits.position;
+  place.step = logits.step;
+  const auto top = [&](int32_t id) {
+    const auto found = std::find_if(logits.top.begin(), logits.top.end(),
+                                    [&](const LogitErrors::Top& one) { return one.id == id; });
+    return found == logits.top.end() ? LogitErrors::Top{} : *found;
+  };
+  place.seen_a =
+      "top id " + std::to_string(logits.top_a) + ", logit " + number(top(logits.top_a).a);
+  place.seen_b =
+      "top id " + std::to_string(logits.top_b) + ", logit " + number(top(logits.top_b).b);
+  return place;
+}
+
+Place place_of(const PickErrors& pick) {
+  Place place;
+  place.door = Door::kPick;
+  place.at = place.step = pick.step;
+  place.seen_a =
+      "id " + std::to_string(pick.id_a) + " of " + std::to_string(pick.n_kept_a) + " kept";
+  place.seen_b =
+      "id " + std::to_string(pick.id_b) + " of " + std::to_string(pick.n_kept_b) + " kept";
+  return place;
+}
+
+// In the order of the doors; ops in the order of steps, then as they run.
+std::vector<Found> differences(const PromptReport& prompt) {
+  std::vector<Found> found;
+  for (const ExactDoor& door : prompt.exact) {
+    if (door.place) found.push_back({*door.place, door.verdict});
+  }
+  for (const OpErrors& op : prompt.ops) {
+    if (op.verdict != Verdict::kMatch) found.push_back({place_of(prompt, op), op.verdict});
+  }
+  for (const LogitErrors& logits : prompt.logits) {
+    if (logits.verdict != Verdict::kMatch) found.push_back({place_of(logits), logits.verdict});
+  }
+  for (const PickErrors& pick : prompt.picks) {
+    if (pick.verdict != Verdict::kMatch) found.push_back({place_of(pick), pick.verdict});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Found& x, const Found& y) {
+    return x.place.door != y.place.door ? x.place.door < y.place.door : x.place.step < y.place.step;
+  });
+  return found;
+}
+
+bool is_empty(const PromptReport& prompt) {
+  const bool has_exact = std::any_of(prompt.exact.begin(), prompt.exact.end(),
+                                     [](const ExactDoor& door) { return door.is_compared; });
+  return !has_exact && prompt.ops.empty() && prompt.logits.empty() && prompt.picks.empty();
+}
+
+}  // namespace
+
+void judge(PromptReport& prompt) {
+  const std::vector<Found> found = differences(prompt);
+  for (const Found& one : found) prompt.verdict = worse(prompt.verdict, one.verdict);
+  if (prompt.failure_a.empty() != prompt.failure_b.empty()) prompt.verdict = Verdict::kWrong;
+  if (!prompt.failure_a.empty() && !prompt.failure_b.empty())
+    prompt.verdict = worse(prompt.verdict, Verdict::kUnexplained);
+  const auto first = std::find_if(found.begin(), found.end(), [](const Found& one) {
+    return one.verdict >= Verdict::kUnexplained;
+  });
+  if (first != found.end()) {
+    prompt.place = first->place;
+  } else if (!found.empty()) {
+    prompt.place = found.front().place;
+  }
+}
+
+void judge(Report& report) {
+  report.is_empty = std::all_of(report.prompts.begin(), report.prompts.end(),
+                                [](const PromptReport& prompt) { return is_empty(prompt); });
+  bool lacks_level = false;
+  for (const PromptReport& prompt : report.prompts) {
+    report.verdict = worse(report.verdict, prompt.verdict);
+    for (const OpErrors& op : prompt.ops)
+      lacks_level |= op.verdict == Verdict::kUnexplained && !op.budget;
+    for (const LogitErrors& logits : prompt.logits)
+      lacks_level |= logits.verdict == Verdict::kUnexplained && !logits.noise;
+  }
+  if (report.is_empty) report.verdict = worse(report.verdict, Verdict::kUnexplained);
+  if (lacks_level) {
+    report.notes.push_back("no noise level for this pair class (" + report.pair_class +
+                           "): calibrate it (core/doc/diff.md, \"Noise levels\")");
+  }
+}
+
+}  // namespace plumbline::diff
