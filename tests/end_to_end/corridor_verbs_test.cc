@@ -333,6 +333,24 @@ TEST_F(CorridorVerbs, OneOpOnAnotherBackendChangesLittle) {
     ASSERT_NEAR(a.values[i], b.values[i], kMaxAbsDifference) << i;
 }
 
+TEST_F(CorridorVerbs, AFaultBreaksWhatItIsPlacedOn) {
+  const Outcome made = shell(
+      "for fault in none kv_swapped; do $PLUMB logits tiny-world -p 'Mara lives in' --all -o "
+      "$fault.npy --set \"kernels.overrides=[{op: attend, layers: 1, backend: plumb.fault, "
+      "options: "
+      "{fault: $fault}}]\" || exit; done; $PLUMB logits tiny-world -p 'Mara lives in' --all -o "
+      "plain.npy");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(read_file(path("none.npy")), read_file(path("plain.npy")));
+  EXPECT_NE(read_file(path("kv_swapped.npy")), read_file(path("plain.npy")));
+  const Outcome refused = shell(
+      "$PLUMB logits tiny-world -p 'Mara' --set 'kernels.overrides=[{op: rope, backend: "
+      "plumb.fault, "
+      "options: {fault: rope_bse}}]'");
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_NE(refused.err.find("did you mean \"rope_base\"?"), refused.err.npos) << refused.err;
+}
+
 TEST_F(CorridorVerbs, BenchMeasures) {
   const json got =
       parse(shell("$PLUMB bench tiny-world --prefill 16 --decode 4 --runs 1 --threads 1,2 --json"));

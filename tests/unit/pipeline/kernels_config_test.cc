@@ -28,6 +28,45 @@ TEST(KernelsConfig, KvInF16HalvesTheCacheAndRoundsIt) {
   for (size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(exact[i], rounded[i], 32 * 0x1p-8f);
 }
 
+TEST(KernelsConfig, OverridesWithOtherOptionsAreInstancesOfTheirOwn) {
+  const auto with = [](const std::string& overrides) {
+    const auto pipeline = tiny_world({"kernels.overrides=" + overrides});
+    if (pipeline == nullptr) return std::pair(size_t{0}, std::vector<float>());
+    std::vector<float> row = logits(*pipeline);
+    return std::pair(pipeline->backends().size(), std::move(row));
+  };
+  const std::string none = "{op: rope, layers: 0, backend: fault, options: {fault: none}}";
+  const std::string sign =
+      "{op: attn_q_rope, layers: 1, backend: fault, options: {fault: rope_sign}}";
+  const std::string again = "{op: attend, backend: plumb.fault, options: {fault: none}}";
+  const std::string main = "{op: ffn_act, backend: scalar, options: {}}";
+  const auto [n_plain, plain] = with("[]");
+  EXPECT_EQ(n_plain, 1u);
+  EXPECT_EQ(with("[" + main + "]").first, 1u);
+  const auto [n_harmless, harmless] = with("[" + none + "," + again + "]");
+  EXPECT_EQ(n_harmless, 2u);
+  EXPECT_EQ(harmless, plain);
+  const auto [n_broken, broken] = with("[" + none + "," + sign + "," + again + "]");
+  EXPECT_EQ(n_broken, 3u);
+  EXPECT_NE(broken, plain);
+}
+
+TEST(KernelsConfig, OptionsOfAnOverrideAreItsBackends) {
+  const auto refusal = [](const std::string& override) {
+    const auto pipeline = tiny_world({"kernels.overrides=[" + override + "]"});
+    if (pipeline == nullptr) return std::string();
+    const auto decoder = pipeline->decoder();
+    return decoder ? "accepted" : decoder.error().message;
+  };
+  EXPECT_EQ(refusal("{op: rope, backend: plumb.cpu.scalar, options: {fault: none}}"),
+            "plumb.cpu.scalar: options {\"fault\":\"none\"}: this backend has none");
+  EXPECT_EQ(refusal("{op: rope, backend: fault, options: {fault: rope_sgn}}"),
+            "plumb.fault: options: no fault rope_sgn, expected one that backends/fault/README.md "
+            "lists; did you mean \"rope_sign\"?");
+  EXPECT_EQ(refusal("{op: rope, backend: fault, options: {fault: none, inner: fault}}"),
+            "plumb.fault: plumb.fault would wrap plumb.fault; expected another plugin");
+}
+
 TEST(KernelsConfig, ThreadsAreNeverMoreThanProcessors) {
   const auto pipeline = tiny_world({"kernels.threads=1000"});
   ASSERT_NE(pipeline, nullptr);
