@@ -1,6 +1,7 @@
 // diff: two pipelines, one verdict over all stages.
-#include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "core/base/os/durable.h"
 #include "core/cli/diff_options.h"
@@ -11,14 +12,19 @@
 namespace plumbline::cli {
 namespace {
 
+// Prompts that were not measured may do worse than all that were.
+constexpr double kHeadroom = 2;
+
 struct DiffVerbOptions {
   PairOptions pair;
   PromptSetOptions prompts;
   std::string mode = "forced";
-  uint32_t n_tokens = 4;
+  std::optional<uint32_t> n_tokens;
   uint64_t seed = 1;
   std::string noise_file;
   std::string out;
+  std::string calibrate_file;
+  std::string from;
   bool all_rows = false;
   bool strict = false;
   bool json = false;
@@ -30,20 +36,41 @@ int exit_code(const diff::Report& report, bool is_strict) {
   return report.verdict <= worst_allowed ? kDone : kDifference;
 }
 
-int run_diff(DiffVerbOptions& options) {
+// Adds what a healthy pair was seen to do to a file of noise levels.
+void calibrate(const diff::Report& report, const std::string& file) {
+  std::error_code ignored;
+  diff::NoiseTable table;
+  if (std::filesystem::exists(file, ignored)) table = read_noise(file);
+  diff::NoiseLevel level = diff::measured_level(report, kHeadroom);
+  level.source = "plumb diff --calibrate: the largest of all prompts, times 2";
+  table.add(level);
+  value_or_stop(os::write_file(file, table.text()), kModelFile);
+}
+
+diff::Report compare(DiffVerbOptions& options) {
   const std::atomic<bool>& interrupted = catch_interrupt();
   diff::DiffRequest request;
   request.prompts = read_prompts(options.prompts);
   request.mode = options.mode == "chained" ? diff::Mode::kChained : diff::Mode::kForced;
-  request.n_steps = options.n_tokens;
+  request.n_steps = options.n_tokens.value_or(request.mode == diff::Mode::kForced ? 4 : 64);
   request.seed = options.seed;
   request.all_rows = options.all_rows;
   request.cancel = &interrupted;
   const diff::NoiseTable noise = read_noise(options.noise_file);
   request.noise = &noise;
   Pair pair(options.pair);
-  const diff::Report report =
+  diff::Report report =
       value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+  if (!options.calibrate_file.empty()) calibrate(report, options.calibrate_file);
+  return report;
+}
+
+int run_diff(DiffVerbOptions& options) {
+  const diff::Report report =
+      options.from.empty()
+          ? compare(options)
+          : value_or_stop(diff::report_from_json(parse_json(read_all(options.from), options.from)),
+                          kModelFile);
   const pipeline::OrderedJson json = diff::to_json(report);
   if (!options.out.empty()) {
     value_or_stop(os::write_file(options.out, json.dump(1) + "\n"), kModelFile);
@@ -70,12 +97,15 @@ void add_diff(CLI::App& app, int& exit) {
       ->capture_default_str();
   verb->add_option("--tokens", options->n_tokens, "Generated tokens that are compared")
       ->check(CLI::Range(0u, 100000u))
-      ->capture_default_str();
+      ->default_str("4 forced, 64 chained");
   verb->add_option("--seed", options->seed, "Of both sides' coins")->capture_default_str();
   verb->add_flag("--all-rows", options->all_rows,
                  "Compare logits at every position of the prompt, not at its last alone");
   verb->add_option("--noise", options->noise_file,
                    "Noise levels by pair class; without it those that are shipped");
+  verb->add_option("--calibrate", options->calibrate_file,
+                   "Take this pair for healthy, and add what it does to a file of noise levels");
+  verb->add_option("--from", options->from, "Show a report that was written before");
   verb->add_flag("--strict", options->strict, "Exit with 1 for DRIFT and TIE_FLIP too");
   verb->add_flag("--json", options->json, "The whole report as JSON on stdout");
   verb->add_option("-o,--out", options->out, "Write the report as JSON here as well");

@@ -75,7 +75,7 @@ void read_prompt_file(const std::string& path, std::vector<diff::PromptInput>& p
 // ---- Two sides
 
 void PairOptions::add_to(CLI::App& verb) {
-  verb.add_option("A", a, "Pipeline config: a file, or the name of a shipped one")->required();
+  verb.add_option("A", a, "Pipeline config: a file, or the name of a shipped one");
   verb.add_option("B", b, "The other config; without it: A with --swap");
   verb.add_option("--swap", swaps,
                   "Exchange a part of B: kernels=ID[:VARIANT], kernels.OP[@3-5]=ID, activations=, "
@@ -105,6 +105,8 @@ Pair::One Pair::open(const std::string& name, const std::string& config,
 }
 
 Pair::Pair(const PairOptions& options) {
+  if (options.a.empty())
+    stop(kUsage, {PLUMB_INVALID_ARGUMENT, "which two? give A, and B or --swap"});
   if (options.b.empty() && options.swaps.empty()) {
     stop(kUsage, {PLUMB_INVALID_ARGUMENT,
                   "nothing to compare " + options.a + " with: give a second config or --swap"});

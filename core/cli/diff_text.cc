@@ -154,12 +154,27 @@ std::string cause_lines(const PromptReport& prompt) {
     std::string also;
     for (const std::string& name : prompt.cause->also) also += (also.empty() ? "" : ", ") + name;
     if (!also.empty()) out += labelled("", "the same as far as can be told: " + also);
-  } else if (prompt.place && prompt.verdict >= Verdict::kUnexplained) {
+  } else if (prompt.place && prompt.place->door == Door::kOps &&
+             prompt.verdict >= Verdict::kUnexplained) {
     out += labelled("cause", "the place is known, the cause is not");
   }
   for (const std::string& hint : prompt.hints) out += labelled("hint", hint);
   if (!prompt.failure_a.empty()) out += labelled("A failed", prompt.failure_a);
   if (!prompt.failure_b.empty()) out += labelled("B failed", prompt.failure_b);
+  return out;
+}
+
+// Where each side ran on its own.
+std::string texts(const PromptReport& prompt) {
+  std::string out;
+  if (prompt.text_a != prompt.text_b) {
+    out += labelled("A writes", diff::quoted(prompt.text_a, 160));
+    out += labelled("B writes", diff::quoted(prompt.text_b, 160));
+  }
+  if (prompt.bits_per_byte_a && prompt.bits_per_byte_b) {
+    out += labelled("bits/byte", format("of the prompt's text: %.4f for A, %.4f for B",
+                                        *prompt.bits_per_byte_a, *prompt.bits_per_byte_b));
+  }
   return out;
 }
 
@@ -256,6 +271,7 @@ std::string diff_summary(const Report& report) {
     out += "\n";
     if (worst->place) out += place_lines(*worst);
     out += cause_lines(*worst);
+    out += texts(*worst);
     out += labelled("prompt", diff::quoted(worst->prompt, 80));
   }
   out += doors(report);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/diff/bisect_choices.h"
+#include "core/diff/chained.h"
 #include "core/diff/forced.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/verdicts.h"
@@ -49,9 +50,11 @@ ExactDoor one_sided(Door door, const std::string& error_a, const std::string& er
   return found;
 }
 
-// Doors 00 and 10. False: there is nothing to run, the report says why.
+// Doors 00 and 10; forced: B encodes A's bytes, else its own. False: there is nothing to run, the
+// report says why.
 Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffRequest& request,
-                     PreparedPrompt& prompt, PromptReport& report) {
+                     bool is_forced, bool has_ids_in_common, PreparedPrompt& prompt,
+                     PromptReport& report) {
   if (!input.ids.empty()) {
     report.exact.push_back(not_compared(Door::kPrompt, "ids were given"));
     report.exact.push_back(not_compared(Door::kTokens, "ids were given"));
@@ -69,14 +72,14 @@ Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffReque
   prompt.bytes_a = bytes_a->bytes;
   report.exact.push_back(compare_bytes(Door::kPrompt, bytes_a->bytes, bytes_b->bytes));
   auto ids_a = a.pipeline().encode_prompt(*bytes_a);
-  auto ids_b = b.pipeline().encode_prompt(*bytes_a);
+  auto ids_b = b.pipeline().encode_prompt(is_forced ? *bytes_a : *bytes_b);
   if (!ids_a && !ids_b) return of_side("A", std::move(ids_a).error());
   if (!ids_a || !ids_b) {
     report.exact.push_back(one_sided(Door::kTokens, ids_a ? "" : ids_a.error().message,
                                      ids_b ? "" : ids_b.error().message));
     return false;
   }
-  report.exact.push_back(compare_ids(*ids_a, *ids_b, bytes_a->bytes));
+  if (has_ids_in_common) report.exact.push_back(compare_ids(*ids_a, *ids_b, bytes_a->bytes));
   prompt.encoding_a = *std::move(ids_a);
   prompt.encoding_b = *std::move(ids_b);
   return true;
@@ -111,9 +114,20 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
   report.noise_source = request.noise != nullptr ? request.noise->source() : "";
   PLUMB_ASSIGN(const std::string vocabulary_a, a.vocabulary_sha256());
   PLUMB_ASSIGN(const std::string vocabulary_b, b.vocabulary_sha256());
-  if (vocabulary_a != vocabulary_b)
-    return Error{PLUMB_INCOMPATIBLE, "the vocabularies differ: their ids mean different bytes"};
-  PLUMB_TRY(check_fit(a, b));
+  const bool has_ids_in_common = vocabulary_a == vocabulary_b;
+  if (has_ids_in_common) {
+    PLUMB_TRY(check_fit(a, b));
+  } else {
+    report.notes.push_back(
+        "the vocabularies differ, so the sides have no ids in common: each ran on its own, and "
+        "doors 10 to 50 were not compared");
+  }
+  const bool is_forced = request.mode == Mode::kForced && has_ids_in_common;
+  if (is_forced && b.identity().is_runner) {
+    return Error{PLUMB_UNSUPPORTED,
+                 "B is a foreign engine, whose ops cannot be run on A's inputs: make it A, or "
+                 "compare in chained mode"};
+  }
   for (size_t index = 0; index < request.prompts.size(); ++index) {
     const PromptInput& input = request.prompts[index];
     PromptReport found;
@@ -126,13 +140,25 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
       }
     };
     PreparedPrompt prompt;
-    PLUMB_ASSIGN(const bool can_run, prepare(a, b, input, request, prompt, found));
-    if (can_run) PLUMB_TRY(compare_forced(a, b, prompt, request, say, found));
+    if (!has_ids_in_common && !input.ids.empty()) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "the vocabularies differ, so no ids mean the same to both sides: give text"};
+    }
+    PLUMB_ASSIGN(const bool can_run,
+                 prepare(a, b, input, request, is_forced, has_ids_in_common, prompt, found));
     found.ids_a = prompt.encoding_a.ids;
     found.ids_b = prompt.encoding_b.ids;
+    if (can_run) {
+      const auto run = is_forced           ? compare_forced
+                       : has_ids_in_common ? compare_chained
+                                           : compare_texts;
+      PLUMB_TRY(run(a, b, prompt, request, say, found));
+    }
     judge(found);
     report.prompts.push_back(std::move(found));
   }
+  for (const Side* side : {&a, &b})
+    report.notes.insert(report.notes.end(), side->notes().begin(), side->notes().end());
   judge(report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   report.seconds = spent.count();

@@ -44,9 +44,10 @@ struct DiffRequest {
 using Progress = std::function<void(const std::string& what)>;
 
 /// Compares B with A, prompt by prompt. Fails INVALID_ARGUMENT (ids outside the vocabulary, no
-/// room), UNSUPPORTED (what a runner cannot do), INCOMPATIBLE (the same vocabulary, but another
-/// number of layers, or ops of another width; names them), CANCELLED, and as a side does, with the
-/// side named. A NUMERIC error of a side is no failure of the comparison but a finding.
+/// room, ids for sides that have none in common), UNSUPPORTED (what a runner cannot do),
+/// INCOMPATIBLE (the same vocabulary, but another number of layers, or ops of another width; names
+/// them), CANCELLED, and as a side does, with the side named. A NUMERIC error of a side is no
+/// failure of the comparison but a finding.
 Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progress& progress = {});
 
 }  // namespace plumbline::diff

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/diff/explain.h"
 #include "core/diff/logit_errors.h"
 #include "core/diff/op_comparison.h"
 #include "core/diff/pick_errors.h"
@@ -37,6 +38,7 @@ class Forced {
   Result<bool> pick(std::span<const float> logits);
   Result<void> run_b_freely();
   Result<void> run_b_on_a();
+  Result<void> explain();
   void judge_logits();
   Result<void> compare_text();
 
@@ -45,6 +47,9 @@ class Forced {
   template <typename Step>
   Result<void> feed(Side& side, const ForwardRequest& wanted, std::string* failure,
                     const Step& on_logits);
+
+  // Generated ids that were run, not only picked.
+  size_t n_fed() const { return picked_.empty() ? 0 : picked_.size() - 1; }
 
   Side& a_;
   Side& b_;
@@ -153,6 +158,7 @@ Result<void> Forced::run_b_on_a() {
   PLUMB_TRY(done);
   if (report_.failure_b.empty()) report_.failure_b = failure;
   report_.ops = comparison.finish();
+  PLUMB_TRY(explain());
   const std::set<std::string> ops_a(a_.op_names().begin(), a_.op_names().end());
   const std::set<std::string> ops_b(b_.op_names().begin(), b_.op_names().end());
   const auto missing_in = [](const std::set<std::string>& ops, const std::set<std::string>& of) {
@@ -162,6 +168,12 @@ Result<void> Forced::run_b_on_a() {
   report_.n_ops_only_a = missing_in(ops_b, ops_a);
   report_.n_ops_only_b = missing_in(ops_a, ops_b);
   return {};
+}
+
+Result<void> Forced::explain() {
+  const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_fed()), request_.all_rows,
+                      &of_a_, request_.cancel};
+  return explain_ops(a_, b_, replay, say_, report_);
 }
 
 void Forced::judge_logits() {

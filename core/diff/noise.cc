@@ -118,7 +118,79 @@ std::vector<std::pair<NumericsClass, NumericsClass>> unequal_pairs(const Numeric
   return pairs;
 }
 
+nlohmann::ordered_json json_of(const NumericsClass& numerics) {
+  return {{"numerics", numerics.numerics},
+          {"activations", numerics.activations},
+          {"kv", numerics.kv},
+          {"weights", numerics.weights}};
+}
+
+// Two digits are all that a level is worth; upward, so that what was measured stays within.
+double rounded_up(double value) {
+  if (value <= 0 || !std::isfinite(value)) return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return std::ceil(value / unit) * unit;
+}
+
+NumericsClass class_of(const SideIdentity& side) {
+  return {side.numerics, side.activations, side.kv, side.weights};
+}
+
 }  // namespace
+
+NoiseLevel measured_level(const Report& report, double headroom) {
+  NoiseLevel level;
+  level.a = class_of(report.a);
+  level.b = class_of(report.b);
+  if (level.a.activations == level.b.activations && level.a.weights == level.b.weights)
+    level.a.weights = level.b.weights = "*";
+  for (const PromptReport& prompt : report.prompts) {
+    for (const OpErrors& op : prompt.ops) {
+      double& budget = level.op_budgets[op.kind];
+      budget = std::max(budget, rounded_up(headroom * op.introduced_worst));
+    }
+    for (const LogitErrors& logits : prompt.logits)
+      level.logit_noise = std::max(level.logit_noise, rounded_up(headroom * logits.gap_change));
+  }
+  level.n_prompts = static_cast<uint32_t>(report.prompts.size());
+  level.models = {report.a.config};
+  return level;
+}
+
+void NoiseTable::add(const NoiseLevel& level) {
+  const auto same = std::find_if(levels_.begin(), levels_.end(), [&](const NoiseLevel& one) {
+    return one.a == level.a && one.b == level.b;
+  });
+  if (same == levels_.end()) {
+    levels_.push_back(level);
+    return;
+  }
+  for (const auto& [kind, budget] : level.op_budgets) {
+    double& held = same->op_budgets[kind];
+    held = std::max(held, budget);
+  }
+  same->logit_noise = std::max(same->logit_noise, level.logit_noise);
+  same->n_prompts += level.n_prompts;
+  same->source = level.source;
+  for (const std::string& model : level.models) {
+    if (std::find(same->models.begin(), same->models.end(), model) == same->models.end())
+      same->models.push_back(model);
+  }
+}
+
+std::string NoiseTable::text() const {
+  nlohmann::ordered_json json{{"schema", kSchema}, {"levels", nlohmann::ordered_json::array()}};
+  for (const NoiseLevel& level : levels_) {
+    json["levels"].push_back({{"a", json_of(level.a)},
+                              {"b", json_of(level.b)},
+                              {"op_budgets", level.op_budgets},
+                              {"logit_noise_sigma", level.logit_noise},
+                              {"source", level.source},
+                              {"n_prompts", level.n_prompts},
+                              {"models", level.models}});
+  }
+  return json.dump(1) + "\n";
+}
 
 std::string NumericsClass::text() const {
   std::string all;

@@ -38,6 +38,10 @@ struct NoiseLevel {
   std::vector<std::string> models;
 };
 
+/// What healthy pairs of a report's class were seen to do: the largest of each, times headroom.
+/// Where both sides read the same formats, the entry is for any weights.
+NoiseLevel measured_level(const Report& report, double headroom);
+
 class NoiseTable {
  public:
   /// The file's text; where: for messages. Fails CORRUPT: which entry is wrong, and how.
@@ -51,6 +55,10 @@ class NoiseTable {
   /// each pair of unequal ones is looked for, and the largest taken.
   std::optional<double> logit_noise(const NumericsClass& a, const NumericsClass& b) const;
   const std::vector<NoiseLevel>& levels() const { return levels_; }
+  /// Adds an entry; to one for the same classes it is joined: the larger of each level.
+  void add(const NoiseLevel& level);
+  /// A file that parse reads.
+  std::string text() const;
   /// The file and its hash.
   const std::string& source() const { return source_; }
 

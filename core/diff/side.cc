@@ -1,10 +1,12 @@
 #include "core/diff/side.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "core/diff/runner_side.h"
 #include "core/hash/sha256.h"
 #include "core/runner/runner.h"
 #include "plumb/sdk/abi.h"
@@ -38,7 +40,21 @@ class PipelineSide : public Side {
 
   Result<void> describe(const SideOptions& options) {
     PLUMB_TRY(identify(options));
-    hyper_parameters_ = decoder_->hyper_parameters();
+    std::set<std::string> numerics, ids;
+    for (const auto& backend : pipeline().backends()) {
+      numerics.insert(backend->numerics());
+      ids.insert(backend->id());
+    }
+    const config::KernelsConfig& kernels = config().config.kernels;
+    numerics_.numerics = joined(numerics);
+    numerics_.activations = kernels.activations == config::Activations::kQ8 ? "q8" : "f32";
+    numerics_.kv = kernels.kv == config::KvFormat::kF16 ? "f16" : "f32";
+    identity_.backend = pipeline().backends().front()->id();
+    identity_.variant = kernels.variant;
+    identity_.numerics = numerics_.numerics;
+    identity_.activations = numerics_.activations;
+    identity_.kv = numerics_.kv;
+    identity_.plugins["kernels"] = joined(ids);
     for (const model::OpInfo* op : decoder_->ops()) {
       ops_.push_back(op->name);
       classes_.emplace(op->name, class_of(*op));
@@ -76,41 +92,6 @@ class PipelineSide : public Side {
     return std::span<const float>(rows_);
   }
 
-  Result<void> identify(const SideOptions& options) {
-    identity_.config = options.name;
-    identity_.model_sha256 = options.model_sha256;
-    const model::ModelFile& file = pipeline().file();
-    std::error_code ignored;
-    if (identity_.model_sha256.empty() && std::filesystem::is_regular_file(file.path(), ignored)) {
-      PLUMB_ASSIGN(identity_.model_sha256, sha256_of_file(file.path()));
-    }
-    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
-    identity_.tokenizer = tokenizer->id();
-    PLUMB_ASSIGN(const std::string_view source, pipeline().template_text());
-    if (!source.empty()) identity_.chat_template_sha256 = sha256_of(source);
-
-    std::set<std::string> numerics, ids;
-    for (const auto& backend : pipeline().backends()) {
-      numerics.insert(backend->numerics());
-      ids.insert(backend->id());
-    }
-    const config::KernelsConfig& kernels = config().config.kernels;
-    numerics_.numerics = joined(numerics);
-    numerics_.activations = kernels.activations == config::Activations::kQ8 ? "q8" : "f32";
-    numerics_.kv = kernels.kv == config::KvFormat::kF16 ? "f16" : "f32";
-    numerics_.weights = weight_formats(file);
-    identity_.backend = pipeline().backends().front()->id();
-    identity_.variant = kernels.variant;
-    identity_.numerics = numerics_.numerics;
-    identity_.activations = numerics_.activations;
-    identity_.kv = numerics_.kv;
-    identity_.weights = numerics_.weights;
-    identity_.plugins = {{"kernels", joined(ids)},
-                         {"loader", pipeline().loader_id()},
-                         {"tokenizer", identity_.tokenizer}};
-    return {};
-  }
-
   NumericsClass class_of(const model::OpInfo& op) {
     NumericsClass found;
     found.numerics = pipeline().backends()[op.backend]->numerics();
@@ -132,6 +113,28 @@ class PipelineSide : public Side {
 
 }  // namespace
 
+Result<void> Side::identify(const SideOptions& options) {
+  identity_.config = options.name;
+  identity_.model_sha256 = options.model_sha256;
+  const model::ModelFile& file = pipeline().file();
+  std::error_code ignored;
+  if (identity_.model_sha256.empty() && std::filesystem::is_regular_file(file.path(), ignored)) {
+    PLUMB_ASSIGN(identity_.model_sha256, sha256_of_file(file.path()));
+  }
+  PLUMB_ASSIGN(hyper_parameters_, file.hyper_parameters());
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
+  identity_.tokenizer = tokenizer->id();
+  PLUMB_ASSIGN(const std::string_view source, pipeline().template_text());
+  if (!source.empty()) identity_.chat_template_sha256 = sha256_of(source);
+  numerics_.weights = identity_.weights = weight_formats(file);
+  identity_.plugins = {{"loader", pipeline().loader_id()}, {"tokenizer", identity_.tokenizer}};
+  return {};
+}
+
+void Side::add_note(const std::string& note) {
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+}
+
 Result<std::string> Side::vocabulary_sha256() {
   if (vocabulary_sha256_.empty()) {
     PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
@@ -147,6 +150,7 @@ Result<std::string> Side::vocabulary_sha256() {
 Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
                                         const config::ResolvedConfig& config,
                                         pipeline::Pipeline& pipeline) {
+  if (config.config.runner.is_wanted()) return make_runner_side(options, config, pipeline);
   PLUMB_ASSIGN(model::Decoder* const decoder, pipeline.decoder());
   auto side = std::make_unique<PipelineSide>(config, pipeline, *decoder);
   PLUMB_TRY(side->describe(options));

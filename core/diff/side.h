@@ -26,6 +26,14 @@ struct ForwardRequest {
   model::OpObserver* observer = nullptr;  // takes part; not with a recording, nor with a runner
 };
 
+struct SideOptions {
+  std::string name;  // what reports call the config
+  std::string model_sha256 = {};  // of the model file, where it is known; empty: computed
+  // For a foreign engine, whose start may take long. Either may be empty.
+  std::function<void(const std::string& line)> on_progress = {};
+  const std::atomic<bool>* cancel = nullptr;
+};
+
 class Side {
  public:
   virtual ~Side() = default;
@@ -45,6 +53,9 @@ class Side {
   /// Its ops, as far as it tells, in the order in which they run.
   virtual const std::vector<std::string>& op_names() const = 0;
 
+  /// What a reader must know of this side.
+  const std::vector<std::string>& notes() const { return notes_; }
+
   /// Forgets all ids that forward has seen.
   virtual Result<void> restart() = 0;
   /// Appends ids. f32[V] of the last one, or f32[n,V] of all; valid until the next call. Fails as
@@ -56,6 +67,11 @@ class Side {
   Side(const config::ResolvedConfig& config, pipeline::Pipeline& pipeline)
       : config_(&config), pipeline_(&pipeline) {}
 
+  /// Fills in identity and numerics but for what computes the logits, and the hyper-parameters.
+  Result<void> identify(const SideOptions& options);
+  /// Once each.
+  void add_note(const std::string& note);
+
   SideIdentity identity_;
   NumericsClass numerics_;
   model::HyperParameters hyper_parameters_;
@@ -64,11 +80,7 @@ class Side {
   const config::ResolvedConfig* config_;
   pipeline::Pipeline* pipeline_;
   std::string vocabulary_sha256_;
-};
-
-struct SideOptions {
-  std::string name;  // what reports call the config
-  std::string model_sha256 = {};  // of the model file, where it is known; empty: computed
+  std::vector<std::string> notes_;
 };
 
 /// The side of a config. Prepares the weights: the slow part. config and pipeline must outlive it.

@@ -111,8 +111,8 @@ Result<model::Decoder*> Pipeline::decoder() {
 }
 
 Result<SamplerChain> Pipeline::sampler() {
-  PLUMB_ASSIGN(const model::Decoder* const model, decoder());
-  return make_sampler(config_.sampling, *host_, model->hyper_parameters().n_vocab);
+  PLUMB_ASSIGN(const model::HyperParameters model, file().hyper_parameters());
+  return make_sampler(config_.sampling, *host_, model.n_vocab);
 }
 
 Result<SpecialTokens> Pipeline::named_tokens() {

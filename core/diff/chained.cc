@@ -1,0 +1,227 @@
+#include "core/diff/chained.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/diff/logit_errors.h"
+#include "core/diff/onset_hints.h"
+#include "core/diff/text_doors.h"
+
+namespace plumbline::diff {
+namespace {
+
+// One side that generates, a token at a time.
+class Generator {
+ public:
+  static Result<Generator> begin(Side& side, const std::vector<int32_t>& prompt_ids,
+                                 const DiffRequest& request) {
+    PLUMB_ASSIGN(pipeline::SamplerChain chain, side.pipeline().sampler());
+    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.pipeline().tokenizer());
+    PLUMB_TRY(side.restart());
+    Generator made(side, prompt_ids, request, std::move(chain));
+    made.tokenizer_ = tokenizer;
+    made.control_bits_ = tokenizer->control_bits(side.hyper_parameters().n_vocab);
+    return made;
+  }
+
+  bool has_ended() const { return has_ended_ || picked_.size() >= request_->n_steps; }
+  const std::vector<int32_t>& picked() const { return picked_; }
+  const std::string& failure() const { return failure_; }
+  /// Of the last step.
+  std::span<const float> logits() const { return logits_; }
+
+  /// One forward and one pick, unless it has ended.
+  Result<void> step() {
+    if (has_ended()) return {};
+    const std::span<const int32_t> ids =
+        picked_.empty() ? std::span<const int32_t>(*prompt_ids_) : std::span(picked_).last(1);
+    auto logits = side_->forward(ids, {.cancel = request_->cancel});
+    if (!logits) return ended_by(std::move(logits).error());
+    logits_ = *logits;
+    plumb_sample_context context{};
+    context.seed = request_->seed;
+    context.step = picked_.size();
+    context.prompt_ids = prompt_ids_->data();
+    context.n_prompt_ids = prompt_ids_->size();
+    context.generated_ids = picked_.data();
+    context.n_generated_ids = picked_.size();
+    context.control_bits = control_bits_.data();
+    auto pick = chain_.pick(logits_, context);
+    if (!pick && pick.error().code == PLUMB_CANCELLED) {
+      has_ended_ = true;  // a script is over
+      return {};
+    }
+    if (!pick) return ended_by(std::move(pick).error());
+    picked_.push_back(pick->id);
+    has_ended_ = (tokenizer_->attributes(pick->id) & PLUMB_TOKEN_END) != 0;
+    return {};
+  }
+
+ private:
+  Generator(Side& side, const std::vector<int32_t>& prompt_ids, const DiffRequest& request,
+            pipeline::SamplerChain chain)
+      : side_(&side), prompt_ids_(&prompt_ids), request_(&request), chain_(std::move(chain)) {}
+
+  Result<void> ended_by(Error error) {
+    if (error.code != PLUMB_NUMERIC) return error;
+    failure_ = error.message;
+    has_ended_ = true;
+    return {};
+  }
+
+  Side* side_;
+  const std::vector<int32_t>* prompt_ids_;
+  const DiffRequest* request_;
+  pipeline::SamplerChain chain_;
+  const pipeline::Tokenizer* tokenizer_ = nullptr;
+  std::vector<uint64_t> control_bits_;
+  std::vector<int32_t> picked_;
+  std::span<const float> logits_;
+  bool has_ended_ = false;
+  std::string failure_;
+};
+
+std::string shown_pick(Side& side, const std::vector<int32_t>& picked, size_t step) {
+  if (step >= picked.size()) return "no token: it has ended";
+  std::string shown = "id " + std::to_string(picked[step]);
+  if (const auto tokenizer = side.pipeline().tokenizer()) {
+    if (const auto piece = (*tokenizer)->piece(picked[step], false)) shown += " " + quoted(*piece);
+  }
+  return shown;
+}
+
+// Equal arithmetic on all ops that either side has.
+bool promises_equal(Side& a, Side& b) {
+  if (a.op_names() != b.op_names() || a.identity().is_runner || b.identity().is_runner)
+    return false;
+  if (a.identity().model_sha256 != b.identity().model_sha256) return false;
+  return std::all_of(a.op_names().begin(), a.op_names().end(), [&](const std::string& op) {
+    const NumericsClass& of_a = *a.op_class(op);
+    return of_a == *b.op_class(op) && of_a.promises_equal_bits();
+  });
+}
+
+ExactDoor pick_door(Side& a, Side& b, const Generator& of_a, const Generator& of_b) {
+  ExactDoor door;
+  door.door = Door::kPick;
+  door.is_compared = true;
+  door.size_a = of_a.picked().size();
+  door.size_b = of_b.picked().size();
+  if (of_a.picked() == of_b.picked()) return door;
+  const auto [in_a, in_b] = std::mismatch(of_a.picked().begin(), of_a.picked().end(),
+                                          of_b.picked().begin(), of_b.picked().end());
+  const auto step = static_cast<size_t>(in_a - of_a.picked().begin());
+  Place place;
+  place.door = Door::kPick;
+  place.at = place.step = static_cast<uint32_t>(step);
+  place.seen_a = shown_pick(a, of_a.picked(), step);
+  place.seen_b = shown_pick(b, of_b.picked(), step);
+  door.place = std::move(place);
+  door.verdict = Verdict::kUnexplained;
+  return door;
+}
+
+// Bits of the text's ids behind the first, by the bytes that they stand for.
+Result<std::optional<double>> bits_per_byte(Side& side, const pipeline::Encoding& encoding,
+                                            const DiffRequest& request) {
+  if (encoding.ids.size() < 2) return std::optional<double>();
+  PLUMB_TRY(side.restart());
+  PLUMB_ASSIGN(const std::span<const float> rows,
+               side.forward(encoding.ids, {.all_rows = true, .cancel = request.cancel}));
+  const size_t n_vocab = side.hyper_parameters().n_vocab;
+  double nats = 0;
+  uint64_t bytes = 0;
+  for (size_t i = 1; i < encoding.ids.size(); ++i) {
+    nats -= log_probability(rows.subspan((i - 1) * n_vocab, n_vocab), encoding.ids[i]);
+    bytes += encoding.spans[i].end - encoding.spans[i].begin;
+  }
+  if (bytes == 0) return std::optional<double>();
+  return std::optional<double>(nats / std::log(2.0) / static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
+                             const DiffRequest& request, const Progress& say,
+                             PromptReport& report) {
+  say("both sides on their own");
+  PLUMB_ASSIGN(Generator of_a, Generator::begin(a, prompt.encoding_a.ids, request));
+  PLUMB_ASSIGN(Generator of_b, Generator::begin(b, prompt.encoding_b.ids, request));
+  const std::optional<double> noise = promises_equal(a, b) ? std::optional<double>(0)
+                                      : request.noise == nullptr
+                                          ? std::nullopt
+                                          : request.noise->logit_noise(a.numerics(), b.numerics());
+  bool is_together = prompt.encoding_a.ids == prompt.encoding_b.ids;
+  std::optional<Verdict> onset;  // of the step at which the picks part
+  const auto n_prompt = static_cast<uint32_t>(prompt.encoding_a.ids.size());
+  while (!of_a.has_ended() || !of_b.has_ended()) {
+    const size_t step = std::max(of_a.picked().size(), of_b.picked().size());
+    PLUMB_TRY(of_a.step());
+    PLUMB_TRY(of_b.step());
+    if (!is_together || of_a.logits().empty() || of_b.logits().empty()) continue;
+    LogitErrors errors = compare_logits(of_a.logits(), of_b.logits());
+    errors.step = static_cast<uint32_t>(step);
+    errors.position = n_prompt + errors.step - 1;
+    judge(errors, noise);
+    if (const auto tokenizer = a.pipeline().tokenizer()) add_pieces(errors, **tokenizer);
+    is_together = of_a.picked() == of_b.picked() && !of_a.picked().empty();
+    if (!is_together) {
+      onset = Verdict::kUnexplained;
+      if (noise && of_a.picked().size() == of_b.picked().size() && !of_a.picked().empty()) {
+        const double change =
+            gap_change(of_a.logits(), of_b.logits(), of_a.picked().back(), of_b.picked().back());
+        if (std::max(change, errors.gap_change) <= *noise && *noise > 0)
+          onset = errors.verdict = Verdict::kTieFlip;
+        if (errors.n_bits_differ == 0 || *noise == 0) onset = Verdict::kWrong;
+      }
+    }
+    report.logits.push_back(std::move(errors));
+  }
+  report.failure_a = of_a.failure();
+  report.failure_b = of_b.failure();
+
+  ExactDoor picks = pick_door(a, b, of_a, of_b);
+  if (picks.place && onset) picks.verdict = *onset;
+  const Verdict consequence = picks.verdict;
+  report.exact.push_back(std::move(picks));
+  PLUMB_ASSIGN(const ShownText shown_a, show_ids(a, of_a.picked()));
+  PLUMB_ASSIGN(const ShownText shown_b, show_ids(b, of_b.picked()));
+  for (ExactDoor door : {compare_bytes(Door::kBytes, shown_a.bytes, shown_b.bytes),
+                         compare_bytes(Door::kText, shown_a.text, shown_b.text)}) {
+    // Other picks have another text: that is no further finding.
+    if (door.place && consequence != Verdict::kMatch) door.verdict = consequence;
+    report.exact.push_back(std::move(door));
+  }
+  report.text_a = shown_a.text;
+  report.text_b = shown_b.text;
+  report.hints = onset_hints(report, of_a.picked(), of_b.picked());
+  return {};
+}
+
+Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
+                           const DiffRequest& request, const Progress& say, PromptReport& report) {
+  say("both sides on their own");
+  for (const Door door : {Door::kTokens, Door::kOps, Door::kLogits, Door::kPick, Door::kBytes})
+    report.exact.push_back(not_compared(door, "the ids of the two vocabularies mean other bytes"));
+  const auto text_of = [&](Side& side, const pipeline::Encoding& encoding,
+                           std::optional<double>& bits, std::string& failure,
+                           std::string& text) -> Result<void> {
+    PLUMB_ASSIGN(bits, bits_per_byte(side, encoding, request));
+    PLUMB_ASSIGN(Generator generator, Generator::begin(side, encoding.ids, request));
+    while (!generator.has_ended()) PLUMB_TRY(generator.step());
+    failure = generator.failure();
+    PLUMB_ASSIGN(const ShownText shown, show_ids(side, generator.picked()));
+    text = shown.text;
+    return {};
+  };
+  PLUMB_TRY(text_of(a, prompt.encoding_a, report.bits_per_byte_a, report.failure_a, report.text_a));
+  PLUMB_TRY(text_of(b, prompt.encoding_b, report.bits_per_byte_b, report.failure_b, report.text_b));
+  ExactDoor door = compare_bytes(Door::kText, report.text_a, report.text_b);
+  // Two models say two things: that proves nothing wrong.
+  if (door.place) door.verdict = Verdict::kUnexplained;
+  report.exact.push_back(std::move(door));
+  return {};
+}
+
+}  // namespace plumbline::diff
