@@ -26,10 +26,7 @@ double rounding(const Suspect& suspect, const OpInputs& inputs) {
   double n_terms = inputs[0].shape.width;
   double angle = 0;
   if (suspect.kind() == PLUMB_OP_ATTEND) n_terms += inputs[2].shape.n_rows;
-  if (suspect.kind() == PLUMB_OP_ROPE) {
-    const std::vector<int32_t> positions = integers_of(inputs[1]);
-    angle = *std::max_element(positions.begin(), positions.end());
-  }
+  if (suspect.kind() == PLUMB_OP_ROPE) angle = suspect.last_position();
   return kUnit * (8 + 2 * std::sqrt(n_terms) + 2 * angle);
 }
 
@@ -52,9 +49,14 @@ Trial make_trial(const Suspect& suspect, OpInputs inputs, Matrix seen,
   const Matrix plain = suspect.plain(inputs);
   Trial trial{std::move(inputs), std::move(seen), 0, 0};
   trial.tolerance = std::max(suspect.evidence().noise, rounding(suspect, trial.inputs));
-  // A variant of the op may be somewhat worse conditioned than the op.
-  if (healthy && are_alike(suspect))
-    trial.tolerance = std::max(trial.tolerance, 4 * worst_row_error(plain, *healthy));
+  if (healthy && are_alike(suspect)) {
+    // A variant of the op may be somewhat worse conditioned than the op. What is far more than
+    // arithmetic leaves is no noise: the other side is the one that is wrong.
+    constexpr double kFar = 64;
+    const double measured = worst_row_error(plain, *healthy);
+    if (measured <= kFar * trial.tolerance)
+      trial.tolerance = std::max(trial.tolerance, 4 * measured);
+  }
   trial.plain_error = worst_row_error(plain, trial.seen);
   return trial;
 }
@@ -89,7 +91,7 @@ std::optional<double> error_of(const Hypothesis& hypothesis, const std::vector<T
     const Matrix variant = hypothesis.evaluate(trial.inputs, trial.seen);
     if (variant.values.size() != trial.seen.values.size()) return std::nullopt;
     const double error = worst_row_error(variant, trial.seen);
-    if (!(error <= trial.tolerance)) return std::nullopt;
+    if (!(error <= hypothesis.conditioning * trial.tolerance)) return std::nullopt;
     worst = std::max(worst, error);
   }
   return worst;

@@ -4,21 +4,54 @@
 
 #include "core/diff/signatures/signature.h"
 
-#define PLUMB_SIGNATURES(X)    \
-  X(rope_pairing)              \
-  X(norm_epsilon)              \
-  X(norm_epsilon_outside_root) \
-  X(norm_mean_subtracted)      \
-  X(norm_weight_plus_one)      \
-  X(norm_weight_missing)       \
-  X(norm_whole_row)            \
-  X(gqa_head_mapping)          \
-  X(mask_off_by_one_strict)    \
-  X(mask_off_by_one_future)    \
-  X(window_off_by_one)         \
-  X(window_missing)            \
-  X(attention_scale_missing)   \
-  X(attention_softcap_missing)
+#define PLUMB_SIGNATURES(X)       \
+  X(rope_pairing)                 \
+  X(rope_base)                    \
+  X(rope_linear_scaling)          \
+  X(rope_position_restart)        \
+  X(rope_position_offset)         \
+  X(rope_sign)                    \
+  X(rope_partial)                 \
+  X(norm_epsilon)                 \
+  X(norm_epsilon_outside_root)    \
+  X(norm_mean_subtracted)         \
+  X(norm_weight_plus_one)         \
+  X(norm_weight_missing)          \
+  X(norm_whole_row)               \
+  X(norm_missing)                 \
+  X(norm_placement)               \
+  X(logits_row_off_by_one)        \
+  X(gqa_head_mapping)             \
+  X(mask_off_by_one_strict)       \
+  X(mask_off_by_one_future)       \
+  X(window_missing)               \
+  X(window_off_by_one)            \
+  X(attention_scale_missing)      \
+  X(attention_scale_wrong)        \
+  X(attention_softcap_missing)    \
+  X(kv_row_overwritten)           \
+  X(kv_stale_row)                 \
+  X(kv_swapped)                   \
+  X(embedding_scale_missing)      \
+  X(embedding_row_off_by_one)     \
+  X(activation_wrong)             \
+  X(gate_and_up_swapped)          \
+  X(residual_missing)             \
+  X(branch_missing)               \
+  X(softcap_missing)              \
+  X(head_wrong)                   \
+  X(bias_missing)                 \
+  X(weight_of_another_layer)      \
+  X(weight_transposed)            \
+  X(weight_scale_and_min_swapped) \
+  X(weight_nibble_order)          \
+  X(weight_block_pairing)         \
+  X(weight_sign_bit)              \
+  X(weight_high_bits_lost)        \
+  X(matmul_last_block_lost)       \
+  X(matmul_saturating_product)    \
+  X(matmul_f16_overflow)          \
+  X(activation_scale_shared)
 
 namespace plumbline::diff {
 

@@ -5,13 +5,12 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
   how.scale = 1;
-  return {{std::string(suspect.name()) + " does not scale the scores, the model says by " +
-               text_of(suspect.record().as.attend.scale),
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {variant(
+      suspect,
+      "does not scale the scores, the model says by " + text_of(suspect.record().as.attend.scale),
+      how)};
 }
 
 }  // namespace

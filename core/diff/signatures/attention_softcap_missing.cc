@@ -6,13 +6,12 @@ namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   if (suspect.record().as.attend.softcap == 0) return {};
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
   how.softcap = 0;
-  return {{std::string(suspect.name()) + " does not cap the scores, the model says at " +
-               text_of(suspect.record().as.attend.softcap),
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {variant(
+      suspect,
+      "does not cap the scores, the model says at " + text_of(suspect.record().as.attend.softcap),
+      how)};
 }
 
 }  // namespace

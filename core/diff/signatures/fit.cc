@@ -53,14 +53,33 @@ Turns measured_turns(const Suspect& suspect) {
 }
 
 std::optional<Turns> measured_turns_at(const Suspect& suspect, int32_t position) {
-  if (position < 0 || static_cast<uint32_t>(position) >= suspect.record().as.rope.table_rows)
-    return std::nullopt;
+  // Tables are filled as far as positions have come.
+  if (position > suspect.last_position()) return std::nullopt;
   OpInputs inputs = suspect.inputs();
   std::fill(inputs[0].values.begin(), inputs[0].values.end(), 1.0f);
   std::fill(inputs[1].values.begin(), inputs[1].values.end(), std::bit_cast<float>(position));
   const std::optional<Matrix> seen = suspect.run(inputs);
   if (!seen) return std::nullopt;
   return turns_of(suspect, inputs, *seen);
+}
+
+std::vector<int64_t> offsets_of(const Suspect& suspect) {
+  const std::vector<float> frequencies = suspect.rope().frequencies;
+  const Turns turns = measured_turns(suspect);
+  std::vector<int64_t> offsets;
+  // A slow pair tells a large offset from a small one, a slower one a larger from that.
+  for (const double slow : {1e-1, 1e-3, 1e-5}) {
+    size_t pair = 0;
+    while (pair + 1 < frequencies.size() && frequencies[pair] > slow) ++pair;
+    for (size_t t = 0; t < turns.positions.size(); ++t) {
+      const auto offset = static_cast<int64_t>(std::llround(turns.at(t, pair) / frequencies[pair]));
+      if (offset != 0 && std::ranges::find(offsets, offset) == offsets.end())
+        offsets.push_back(offset);
+    }
+  }
+  constexpr size_t kMost = 32;  // of a fault that is none of positions, rows speak for anything
+  if (offsets.size() > kMost) offsets.resize(kMost);
+  return offsets;
 }
 
 }  // namespace plumbline::diff

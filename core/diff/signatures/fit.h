@@ -1,6 +1,8 @@
 // fit.h: parameters that are measured on the suspect, as the numbers that somebody wrote.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/diff/signatures/suspect.h"
@@ -21,7 +23,11 @@ struct Turns {
 };
 /// On A's inputs, in the plain op's pairing.
 Turns measured_turns(const Suspect& suspect);
-/// With each row at that position, where the suspect can be run; else nothing.
+/// With each row at that position; nothing if the suspect cannot be run, or not so far out.
 std::optional<Turns> measured_turns_at(const Suspect& suspect, int32_t position);
+
+/// What may be added to positions to give the measured turns: each number that one of the rows
+/// speaks for, other than 0.
+std::vector<int64_t> offsets_of(const Suspect& suspect);
 
 }  // namespace plumbline::diff

@@ -5,14 +5,11 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
   if (how.n_heads_kv < 2 || how.n_heads_kv == how.n_heads) return {};
   how.kv_head = [n = how.n_heads_kv](uint32_t head) { return head % n; };
-  return {{std::string(suspect.name()) +
-               " lets query head h read kv head h % K, the model says h / (H / K)",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {
+      variant(suspect, "lets query head h read kv head h % K, the model says h / (H / K)", how)};
 }
 
 }  // namespace

@@ -5,14 +5,11 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
   how.sees = [sees = how.sees](int64_t query, int64_t key) {
     return key == query + 1 || sees(query, key);
   };
-  return {{std::string(suspect.name()) + " shows a query the position behind its own",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {variant(suspect, "shows a query the position behind its own", how)};
 }
 
 }  // namespace

@@ -5,15 +5,13 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
+  // A query that would see no key keeps its own.
   how.sees = [sees = how.sees](int64_t query, int64_t key) {
-    if (query == 0) return key == 0;  // a query without any key keeps its own
-    return key < query && sees(query, key);
+    const bool is_alone = query == 0 || !sees(query, query - 1);
+    return is_alone ? key == query : key < query && sees(query, key);
   };
-  return {{std::string(suspect.name()) + " hides a query's own position from it",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {variant(suspect, "hides a query's own position from it", how)};
 }
 
 }  // namespace

@@ -37,17 +37,16 @@ std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
     uncertainty = 1e-3;
   }
   std::vector<double> likely = likely_numbers(estimate, uncertainty);
-  likely.push_back(0);
+  if (estimate < 1e-15) likely.insert(likely.begin(), 0);
   std::vector<Hypothesis> found;
   for (const double epsilon : likely) {
     if (!(epsilon >= 0)) continue;
     NormParameters how = suspect.norm();
     how.epsilon = epsilon;
-    found.push_back({std::string(suspect.name()) + " uses epsilon " + text_of(epsilon) +
-                         ", the model says " + text_of(suspect.record().as.norm.epsilon),
-                     [=, &suspect](const OpInputs& other, const Matrix&) {
-                       return suspect.normed(other, how);
-                     }});
+    found.push_back(variant(suspect,
+                            "uses epsilon " + text_of(epsilon) + ", the model says " +
+                                text_of(suspect.record().as.norm.epsilon),
+                            how));
   }
   return found;
 }

@@ -5,12 +5,9 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  NormParameters how = suspect.norm();
+  auto how = suspect.norm();
   how.epsilon_outside_root = true;
-  return {{std::string(suspect.name()) + " adds epsilon to the root, the model says under it",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.normed(inputs, how);
-           }}};
+  return {variant(suspect, "adds epsilon to the root, the model says under it", how)};
 }
 
 }  // namespace

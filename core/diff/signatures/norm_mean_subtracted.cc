@@ -5,12 +5,9 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  NormParameters how = suspect.norm();
+  auto how = suspect.norm();
   how.subtracts_mean = true;
-  return {{std::string(suspect.name()) + " subtracts the mean (LayerNorm), the model says RMSNorm",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.normed(inputs, how);
-           }}};
+  return {variant(suspect, "subtracts the mean (LayerNorm), the model says RMSNorm", how)};
 }
 
 }  // namespace

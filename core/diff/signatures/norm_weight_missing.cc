@@ -5,12 +5,9 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  NormParameters how = suspect.norm();
+  auto how = suspect.norm();
   how.weight.clear();
-  return {{std::string(suspect.name()) + " leaves the weight out",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.normed(inputs, how);
-           }}};
+  return {variant(suspect, "leaves the weight out", how)};
 }
 
 }  // namespace

@@ -1,16 +1,13 @@
-// Weights stored without the 1 that Gemma's formula adds, or added once more.
+// Gemma's formula applied to weights that hold its 1 already.
 #include "core/diff/signatures/signature.h"
 
 namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  NormParameters how = suspect.norm();
+  auto how = suspect.norm();
   how.weight_offset = 1;
-  return {{std::string(suspect.name()) + " multiplies by 1 + weight, the model says by the weight",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.normed(inputs, how);
-           }}};
+  return {variant(suspect, "multiplies by 1 + weight, the model says by the weight", how)};
 }
 
 }  // namespace

@@ -6,12 +6,9 @@ namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   if (suspect.record().as.norm.n_groups < 2) return {};
-  NormParameters how = suspect.norm();
+  auto how = suspect.norm();
   how.over_whole_row = true;
-  return {{std::string(suspect.name()) + " norms the whole row, the model says each head by itself",
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.normed(inputs, how);
-           }}};
+  return {variant(suspect, "norms the whole row, the model says each head by itself", how)};
 }
 
 }  // namespace

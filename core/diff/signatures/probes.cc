@@ -108,8 +108,8 @@ void add_values(const Suspect& suspect, Maker& make) {
 }
 
 void add_positions(const Suspect& suspect, Maker& make) {
-  const int64_t n = suspect.record().as.rope.table_rows;
-  if (n < 2) return;
+  // Tables are filled as far as positions have come.
+  const int64_t n = int64_t{suspect.last_position()} + 1;
   const auto with = [&](const std::function<int64_t(int64_t row, int64_t position)>& f) {
     make.operand(1, [&](Rows& rows) {
       change_integers(rows, [&](int64_t row, int64_t position) {

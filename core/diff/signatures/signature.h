@@ -12,10 +12,11 @@ namespace plumbline::diff {
 
 /// One variant of the op, its parameters fitted.
 struct Hypothesis {
-  std::string statement;  // what the suspect does and what it should do: one sentence, no stop
-  /// What the op would put out. seen: what it did; only for a variant that rounds, to tell which
-  /// side of a tie it took.
+  std::string statement;  // what the suspect does that the other does not: one sentence, no stop
+  /// What the op would put out. seen: what it did; only for a variant that rounds, to tell which of
+  /// the numbers within reach it took.
   std::function<Matrix(const OpInputs& inputs, const Matrix& seen)> evaluate;
+  double conditioning = 1;  // how much larger rounding errors are in it than in the op, if larger
 };
 
 struct Signature {
@@ -29,6 +30,17 @@ struct Signature {
 
 /// All of them, those that are named before their equivalents first.
 const std::vector<Signature>& all_signatures();
+
+/// "B " and what it does, with the op's parameters as it then has them.
+Hypothesis variant(const Suspect& suspect, const std::string& does, NormParameters how);
+Hypothesis variant(const Suspect& suspect, const std::string& does, RopeParameters how);
+Hypothesis variant(const Suspect& suspect, const std::string& does, AttendParameters how);
+Hypothesis variant(const Suspect& suspect, const std::string& does, ProductParameters how);
+/// The same for anything else.
+Hypothesis variant(const Suspect& suspect, const std::string& does,
+                   std::function<Matrix(const OpInputs& inputs)> how);
+/// A matrix read in another way, by products and by embed.
+Hypothesis variant(const Suspect& suspect, const std::string& does, WeightRows how);
 
 /// A number as statements give it: as few digits as tell it from its neighbours.
 std::string text_of(double number);

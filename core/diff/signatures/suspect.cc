@@ -194,6 +194,11 @@ Matrix Suspect::multiplied(const OpInputs& inputs, const ProductParameters& how)
   return matmul(x, how.weight, how.bias, columns_);
 }
 
+int32_t Suspect::last_position() const {
+  const std::vector<int32_t> positions = integers_of(inputs()[1]);
+  return *std::max_element(positions.begin(), positions.end());
+}
+
 Matrix Suspect::cache_before() const {
   const size_t n = size_t{record_.as.kv_append.first_row} * evidence_->info.kv_width;
   return matrix_of(std::span(other().output).first(n), evidence_->info.kv_width);

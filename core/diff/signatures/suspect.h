@@ -56,6 +56,8 @@ class Suspect {
   Matrix rotated(const OpInputs& inputs, const RopeParameters& how) const;
   Matrix attended(const OpInputs& inputs, const AttendParameters& how) const;
   Matrix multiplied(const OpInputs& inputs, const ProductParameters& how) const;
+  /// The largest position of the inputs of rope or attend.
+  int32_t last_position() const;
   /// The rows of the cache in front of those that kv_append writes.
   Matrix cache_before() const;
 

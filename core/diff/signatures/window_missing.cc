@@ -6,13 +6,11 @@ namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   if (suspect.record().as.attend.mask != PLUMB_MASK_WINDOW) return {};
-  AttendParameters how = suspect.attention();
+  auto how = suspect.attention();
   how.sees = [](int64_t query, int64_t key) { return key <= query; };
-  return {{std::string(suspect.name()) + " has no window, the model says " +
-               std::to_string(suspect.record().as.attend.window),
-           [=, &suspect](const OpInputs& inputs, const Matrix&) {
-             return suspect.attended(inputs, how);
-           }}};
+  return {variant(
+      suspect, "has no window, the model says " + std::to_string(suspect.record().as.attend.window),
+      how)};
 }
 
 }  // namespace

@@ -14,11 +14,10 @@ std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
     how.sees = [window](int64_t query, int64_t key) {
       return key <= query && query - key < window;
     };
-    found.push_back({std::string(suspect.name()) + " has a window of " + std::to_string(window) +
-                         ", the model says " + std::to_string(right),
-                     [=, &suspect](const OpInputs& inputs, const Matrix&) {
-                       return suspect.attended(inputs, how);
-                     }});
+    found.push_back(variant(
+        suspect,
+        "has a window of " + std::to_string(window) + ", the model says " + std::to_string(right),
+        how));
   }
   return found;
 }

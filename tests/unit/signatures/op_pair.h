@@ -16,11 +16,11 @@ struct PairSide {
   const model::ModelFile* file = nullptr;
 };
 
-/// Runs both over ids from empty caches, in calls of `calls` ids, and shows what each op of the
-/// last call that `wants` names did: B on A's inputs and A's cache.
-void visit_ops(const PairSide& a, const PairSide& b, const std::vector<int32_t>& ids,
+/// Runs A over ids from an empty cache, in calls of `calls` ids, and shows what each op of the last
+/// call that `wants` names did: A, and B, from the same state, on A's inputs. b null: A twice.
+void visit_ops(const PairSide& a, const PairSide* b, const std::vector<int32_t>& ids,
                const std::vector<size_t>& calls,
                const std::function<bool(const model::OpInfo&)>& wants,
-               const std::function<void(OpEvidence&)>& visit);
+               const std::function<void(const OpEvidence&)>& visit);
 
 }  // namespace plumbline::diff::test

@@ -1,44 +1,45 @@
-// small_pair.h: two decoders of a golden model, for tests.
+// small_pair.h: two decoders of a golden model, of which one may be broken by plumb.fault.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tests/support/model_harness.h"
+#include "core/base/thread_pool.h"
+#include "core/model/decoder.h"
+#include "core/model/model_file.h"
 #include "tests/unit/signatures/op_pair.h"
 
 namespace plumbline::diff::test {
 
-class SmallPair {
+struct SideOptions {
+  std::string backend = "plumb.cpu.scalar";
+  plumb_format activations = PLUMB_F32;
+  std::string fault = "";  // of plumb.fault around the backend; empty: none
+  std::string amount = "";  // of the fault; empty: its own
+  std::string op = "";  // a kind or an op that the fault gets, in layer 1 or outside the layers
+};
+
+class Side {
  public:
-  using Options = plumbline::test::RunnerOptions;
-
-  SmallPair(const std::string& model, const Options& a, const Options& b)
-      : a_(plumbline::test::Runner::create(path_of(model), a)),
-        b_(plumbline::test::Runner::create(path_of(model), b)) {}
-
-  PairSide a() { return side(*a_); }
-  PairSide b() { return side(*b_); }
-  uint32_t n_vocab() { return a_->decoder().hyper_parameters().n_vocab; }
+  /// Null where a decoder of these options is refused; the reason goes to `why`.
+  static std::unique_ptr<Side> create(const std::string& model, const SideOptions& options,
+                                      std::string* why);
+  PairSide pair_side() { return {decoder_.get(), &file_}; }
+  uint32_t n_vocab() const { return decoder_->hyper_parameters().n_vocab; }
 
  private:
-  static std::string path_of(const std::string& model) {
-    return plumbline::test::golden_folder(model) + "/model.gguf";
-  }
-  static PairSide side(plumbline::test::Runner& runner) {
-    return {&runner.decoder(), &runner.file()};
-  }
+  explicit Side(model::ModelFile file) : file_(std::move(file)) {}
 
-  std::unique_ptr<plumbline::test::Runner> a_, b_;
+  // In the order of their dependencies: the decoder goes first.
+  model::ModelFile file_;
+  ThreadPool pool_{1};
+  std::vector<std::unique_ptr<model::Backend>> backends_;
+  std::unique_ptr<model::Decoder> decoder_;
 };
 
 /// n ids of a vocabulary, no pattern in them.
-inline std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab) {
-  std::vector<int32_t> ids(n);
-  for (size_t i = 0; i < n; ++i)
-    ids[i] = static_cast<int32_t>((i * 2654435761u + 12345u) / 7 % n_vocab);
-  return ids;
-}
+std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab);
 
 }  // namespace plumbline::diff::test
