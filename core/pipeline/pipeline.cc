@@ -36,14 +36,15 @@ Result<const model::ModelFile*> Pipeline::tokenizer_file() {
 Result<Tokenizer*> Pipeline::tokenizer() {
   if (!tokenizer_) {
     PLUMB_ASSIGN(const model::ModelFile* const source, tokenizer_file());
+    const plumb_metadata& metadata =
+        replaced_tokenizer_ != nullptr ? *replaced_tokenizer_ : source->metadata();
     auto found = find_recognising<plumb_tokenizer>(
         *host_, config_.tokenizer.plugin, [&](const plumb_tokenizer& table, plumb_error* error) {
-          return table.recognise(&source->metadata(), error);
+          return table.recognise(&metadata, error);
         });
     if (!found) return std::move(found).error().at(source->path() + ": tokenizer");
-    PLUMB_ASSIGN(Tokenizer made,
-                 Tokenizer::create(found->id, *found->table, found->host, source->metadata(),
-                                   config_.tokenizer.options_json));
+    PLUMB_ASSIGN(Tokenizer made, Tokenizer::create(found->id, *found->table, found->host, metadata,
+                                                   config_.tokenizer.options_json));
     tokenizer_.emplace(std::move(made));
   }
   return &*tokenizer_;

@@ -42,8 +42,15 @@ class Pipeline {
   const config::PipelineConfig& config() const { return config_; }
   const model::ModelFile& file() const { return model_.file; }
   const std::string& loader_id() const { return model_.loader_id; }
+  Host& host() const { return *host_; }
 
   Result<Tokenizer*> tokenizer();
+  /// What the tokenizer is made of: the config's file, or the model itself.
+  Result<const model::ModelFile*> tokenizer_file();
+  /// Take the place of what the config's files say, so that one thing can be tried otherwise. To be
+  /// called before anything is asked for; the metadata must outlive the pipeline.
+  void replace_tokenizer(const plumb_metadata& metadata) { replaced_tokenizer_ = &metadata; }
+  void replace_template(std::string text) { template_text_ = std::move(text); }
   /// The template's text: the config's file, or the model's own; empty if there is none.
   Result<std::string_view> template_text();
   /// INVALID_CONFIG if there is no chat template; template_text() asks first.
@@ -74,7 +81,6 @@ class Pipeline {
       : config_(config), host_(&host), model_(std::move(model)) {}
   /// The instance of a plugin with these options, made if there is none: its index in backends().
   Result<size_t> backend_at(const std::string& name, const std::string& options_json);
-  Result<const model::ModelFile*> tokenizer_file();
   Result<SpecialTokens> named_tokens();
   /// A conversation of kProbeTexts, behind a turn of another role unless it is empty.
   Result<Prompt> render_probe(const char* first_role);
@@ -83,6 +89,7 @@ class Pipeline {
   Host* host_;
   OpenedFile model_;
   std::optional<OpenedFile> tokenizer_file_;  // where the config names another than the model's
+  const plumb_metadata* replaced_tokenizer_ = nullptr;
   std::unique_ptr<ThreadPool> threads_;
   std::vector<std::unique_ptr<model::Backend>> backends_;
   std::vector<std::string> backend_options_;  // of each backend

@@ -1,0 +1,168 @@
+#include "core/diff/text_evidence.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/diff/text_signatures/metadata.h"
+#include "core/pipeline/text_assembler.h"
+#include "plumb/sdk/abi.h"
+
+namespace plumbline::diff {
+namespace {
+
+using pipeline::Pipeline;
+
+/// A pipeline with the metadata that it borrows.
+struct Made {
+  std::unique_ptr<ReplacedMetadata> metadata;
+  std::unique_ptr<Pipeline> pipeline;
+};
+
+Result<Drawn> draw_one(pipeline::SamplerChain& chain, uint64_t seed, const Draw& draw) {
+  plumb_sample_context context{};
+  context.seed = seed;
+  context.step = draw.step;
+  context.prompt_ids = draw.prompt_ids.data();
+  context.n_prompt_ids = draw.prompt_ids.size();
+  context.generated_ids = draw.generated_ids.data();
+  context.n_generated_ids = draw.generated_ids.size();
+  const std::vector<uint64_t> no_control((draw.logits.size() + 63) / 64, 0);
+  context.control_bits = no_control.data();
+  PLUMB_ASSIGN(const pipeline::Pick pick, chain.pick(draw.logits, context));
+  const plumb_candidates& candidates = chain.candidates();
+  Drawn drawn{pick.id, {candidates.ids, candidates.ids + candidates.n}};
+  std::ranges::sort(drawn.kept);
+  return drawn;
+}
+
+// A function that keeps its pipeline alive.
+template <typename Input, typename Output, typename Call>
+std::function<Result<SideOf<Input, Output>>(const Change&)> sides_of(ChangedPipeline changed,
+                                                                     Call call) {
+  return [changed = std::move(changed),
+          call](const Change& change) -> Result<SideOf<Input, Output>> {
+    PLUMB_ASSIGN(const std::shared_ptr<Pipeline> made, changed(change));
+    return SideOf<Input, Output>([made, call](const Input& input) { return call(*made, input); });
+  };
+}
+
+Result<pipeline::Encoding> encode(Pipeline& side, const pipeline::Prompt& prompt) {
+  return side.encode_prompt(prompt);
+}
+
+Result<std::string> render(Pipeline& side, const Conversation& conversation) {
+  PLUMB_ASSIGN(pipeline::Prompt prompt, side.render(conversation.messages, conversation.request));
+  return std::move(prompt.bytes);
+}
+
+}  // namespace
+
+ChangedPipeline changes_of(Pipeline& a) {
+  return [&a](const Change& change) -> Result<std::shared_ptr<Pipeline>> {
+    config::PipelineConfig config = a.config();
+    auto made = std::make_shared<Made>();
+    if (!change.tokenizer.empty()) {
+      PLUMB_ASSIGN(const model::ModelFile* const file, a.tokenizer_file());
+      PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a.tokenizer());
+      config.tokenizer.plugin = tokenizer->id();
+      made->metadata = std::make_unique<ReplacedMetadata>(file->metadata(), change.tokenizer);
+    }
+    if (change.config) change.config(config);
+    PLUMB_ASSIGN(made->pipeline, Pipeline::open(config, a.host(), a.file().path()));
+    if (made->metadata != nullptr) made->pipeline->replace_tokenizer(made->metadata->metadata());
+    if (change.template_text) made->pipeline->replace_template(*change.template_text);
+    return std::shared_ptr<Pipeline>(made, made->pipeline.get());
+  };
+}
+
+Result<TokenEvidence> token_evidence(Pipeline& a, Pipeline& b, pipeline::Prompt prompt) {
+  TokenEvidence evidence;
+  evidence.prompt = std::move(prompt);
+  evidence.a = [&a](const pipeline::Prompt& input) { return encode(a, input); };
+  evidence.b = [&b](const pipeline::Prompt& input) { return encode(b, input); };
+  evidence.changed_a = sides_of<pipeline::Prompt, pipeline::Encoding>(changes_of(a), encode);
+  PLUMB_ASSIGN(evidence.tokenizer_a, a.tokenizer());
+  PLUMB_ASSIGN(evidence.tokenizer_b, b.tokenizer());
+  PLUMB_ASSIGN(const model::ModelFile* const file_a, a.tokenizer_file());
+  PLUMB_ASSIGN(const model::ModelFile* const file_b, b.tokenizer_file());
+  evidence.metadata_a = &file_a->metadata();
+  evidence.metadata_b = &file_b->metadata();
+  return evidence;
+}
+
+Result<TemplateEvidence> template_evidence(Pipeline& a, Pipeline& b, Conversation conversation) {
+  TemplateEvidence evidence;
+  evidence.conversation = std::move(conversation);
+  evidence.a = [&a](const Conversation& input) { return render(a, input); };
+  evidence.b = [&b](const Conversation& input) { return render(b, input); };
+  evidence.changed_a = sides_of<Conversation, std::string>(changes_of(a), render);
+  PLUMB_ASSIGN(const std::string_view text, a.template_text());
+  evidence.template_a = text;
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a.tokenizer());
+  if (tokenizer->info().bos_id >= 0) {
+    PLUMB_ASSIGN(const std::string_view bos, tokenizer->piece(tokenizer->info().bos_id, false));
+    evidence.bos = bos;
+  }
+  return evidence;
+}
+
+SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
+                                 Host& host, Draw draw) {
+  SamplerEvidence evidence;
+  const auto n_vocab = static_cast<uint32_t>(draw.logits.size());
+  evidence.draw = std::move(draw);
+  evidence.sampling_a = a;
+  evidence.sampling_b = b;
+  evidence.sampled = [&host,
+                      n_vocab](const config::SamplingConfig& sampling) -> Result<SamplerSide> {
+    PLUMB_ASSIGN(pipeline::SamplerChain made, pipeline::make_sampler(sampling, host, n_vocab));
+    const auto chain = std::make_shared<pipeline::SamplerChain>(std::move(made));
+    return SamplerSide(
+        [chain, seed = sampling.seed](const Draw& input) { return draw_one(*chain, seed, input); });
+  };
+  const auto side = [&](const config::SamplingConfig& sampling) {
+    auto made = evidence.sampled(sampling);
+    if (made) return *std::move(made);
+    return SamplerSide([error = made.error()](const Draw&) -> Result<Drawn> { return error; });
+  };
+  evidence.a = side(evidence.sampling_a);
+  evidence.b = side(evidence.sampling_b);
+  return evidence;
+}
+
+Result<DetokenisationEvidence> detokenisation_evidence(Pipeline& a, Pipeline& b, Ids ids) {
+  DetokenisationEvidence evidence;
+  evidence.ids = std::move(ids);
+  evidence.a = [&a](const Ids& input) { return shown_text(a, input); };
+  evidence.b = [&b](const Ids& input) { return shown_text(b, input); };
+  evidence.changed_a = sides_of<Ids, std::string>(changes_of(a), shown_text);
+  PLUMB_ASSIGN(evidence.tokenizer_a, a.tokenizer());
+  PLUMB_ASSIGN(const model::ModelFile* const file_a, a.tokenizer_file());
+  PLUMB_ASSIGN(const model::ModelFile* const file_b, b.tokenizer_file());
+  evidence.metadata_a = &file_a->metadata();
+  evidence.metadata_b = &file_b->metadata();
+  return evidence;
+}
+
+Result<std::string> shown_text(Pipeline& side, const Ids& ids) {
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.tokenizer());
+  std::string text;
+  const std::function<void(std::string_view)> nobody;
+  pipeline::TextAssembler assembler(
+      side.config().generation.stop,
+      pipeline::ill_formed(side.config().tokenizer.ill_formed, tokenizer->info()), nobody, &text);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const uint32_t attributes = tokenizer->attributes(ids[i]);
+    if (attributes & PLUMB_TOKEN_END) break;
+    if (attributes & PLUMB_TOKEN_CONTROL) {
+      assembler.interrupt();
+      continue;
+    }
+    PLUMB_ASSIGN(const std::string_view bytes, tokenizer->piece(ids[i], i == 0));
+    if (assembler.feed(bytes, (attributes & PLUMB_TOKEN_BYTE) != 0)) return text;
+  }
+  assembler.interrupt();
+  return text;
+}
+
+}  // namespace plumbline::diff

@@ -1,0 +1,109 @@
+// text_evidence.h: what a diagnosis of the doors of text (00, 10, 40, 50, 60) may ask of two
+// pipelines: both sides as functions, and A's side with one thing changed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/host/host.h"
+#include "core/pipeline/pipeline.h"
+
+namespace plumbline::diff {
+
+/// What one side of a door makes of an input.
+template <typename Input, typename Output>
+using SideOf = std::function<Result<Output>(const Input&)>;
+
+using MetadataValue =
+    std::variant<bool, std::string, std::vector<std::string>, std::vector<int32_t>>;
+
+/// What is different about A in a counterfactual. All else, plugins and files, stays.
+struct Change {
+  std::function<void(config::PipelineConfig&)> config = {};
+  std::map<std::string, MetadataValue> tokenizer = {};  // keys of the tokenizer's metadata
+  std::optional<std::string> template_text = {};
+};
+
+/// A's pipeline with a change, made anew.
+using ChangedPipeline = std::function<Result<std::shared_ptr<pipeline::Pipeline>>(const Change&)>;
+ChangedPipeline changes_of(pipeline::Pipeline& a);
+
+/// Door 10: prompts to ids. Compared by ids.
+using TokenSide = SideOf<pipeline::Prompt, pipeline::Encoding>;
+struct TokenEvidence {
+  pipeline::Prompt prompt;
+  TokenSide a, b;
+  std::function<Result<TokenSide>(const Change&)> changed_a;
+  const pipeline::Tokenizer* tokenizer_a = nullptr;
+  const pipeline::Tokenizer* tokenizer_b = nullptr;
+  const plumb_metadata* metadata_a = nullptr;
+  const plumb_metadata* metadata_b = nullptr;
+};
+
+/// Door 00: conversations to bytes.
+struct Conversation {
+  pipeline::OrderedJson messages;  // as Pipeline::render takes them
+  pipeline::RenderRequest request;
+};
+using TemplateSide = SideOf<Conversation, std::string>;
+struct TemplateEvidence {
+  Conversation conversation;
+  TemplateSide a, b;
+  std::function<Result<TemplateSide>(const Change&)> changed_a;
+  std::string template_a;  // its text
+  std::string bos;  // the literal that A's vocabulary gives templates; may be empty
+};
+
+/// Door 40: one row of logits to a pick.
+struct Draw {
+  std::vector<float> logits;
+  uint64_t step = 0;
+  std::vector<int32_t> prompt_ids, generated_ids;
+};
+struct Drawn {
+  int32_t id = -1;
+  std::vector<int32_t> kept;  // ascending
+  bool operator==(const Drawn&) const = default;
+};
+using SamplerSide = SideOf<Draw, Drawn>;
+struct SamplerEvidence {
+  Draw draw;
+  SamplerSide a, b;
+  config::SamplingConfig sampling_a, sampling_b;
+  std::function<Result<SamplerSide>(const config::SamplingConfig&)> sampled;
+};
+
+/// Doors 50 and 60: generated ids to the text that is shown.
+using Ids = std::vector<int32_t>;
+using TextSide = SideOf<Ids, std::string>;
+struct DetokenisationEvidence {
+  Ids ids;
+  TextSide a, b;
+  std::function<Result<TextSide>(const Change&)> changed_a;
+  const plumb_metadata* metadata_a = nullptr;
+  const plumb_metadata* metadata_b = nullptr;
+  const pipeline::Tokenizer* tokenizer_a = nullptr;
+};
+
+/// The pipelines must outlive the evidence.
+Result<TokenEvidence> token_evidence(pipeline::Pipeline& a, pipeline::Pipeline& b,
+                                     pipeline::Prompt prompt);
+Result<TemplateEvidence> template_evidence(pipeline::Pipeline& a, pipeline::Pipeline& b,
+                                           Conversation conversation);
+Result<DetokenisationEvidence> detokenisation_evidence(pipeline::Pipeline& a, pipeline::Pipeline& b,
+                                                       Ids ids);
+/// Of two lists of stages, with the seeds of their coins. A side that cannot be made refuses all
+/// draws.
+SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
+                                 Host& host, Draw draw);
+
+/// The text that a pipeline shows of generated ids: stop strings are cut, control tokens are not
+/// shown, as pipeline::generate does.
+Result<std::string> shown_text(pipeline::Pipeline& side, const Ids& ids);
+
+}  // namespace plumbline::diff
