@@ -1,0 +1,126 @@
+// Oracle: core/doc/diff.md, "Noise levels"; configs/diff/noise.json must be such a file.
+#include "core/diff/noise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace plumbline::diff {
+namespace {
+
+using testing::HasSubstr;
+
+const NumericsClass kCanonical{"canonical-1", "q8", "f32", "Q4_1"};
+const NumericsClass kReference{"reference-f64/1", "q8", "f32", "Q4_1"};
+
+NoiseTable table_with(const NumericsClass& a, const NumericsClass& b, double rope, double noise) {
+  NoiseTable table;
+  table.add({a, b, {{"rope", rope}}, noise, "a test", 1, {"m"}});
+  return table;
+}
+
+TEST(NoiseTable, SidesMayBeExchanged) {
+  const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  EXPECT_EQ(table.op_budget("rope", kCanonical, kReference), 1e-7);
+  EXPECT_EQ(table.op_budget("rope", kReference, kCanonical), 1e-7);
+  EXPECT_EQ(table.logit_noise(kReference, kCanonical), 0.01);
+}
+
+TEST(NoiseTable, WhatIsNotThereIsNoZero) {
+  const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  EXPECT_EQ(table.op_budget("matmul", kCanonical, kReference), std::nullopt);
+  NumericsClass other = kReference;
+  other.numerics = "somebody's";
+  EXPECT_EQ(table.op_budget("rope", kCanonical, other), std::nullopt);
+  EXPECT_EQ(table.logit_noise(kCanonical, other), std::nullopt);
+  EXPECT_EQ(table.logit_noise(kCanonical, kCanonical), std::nullopt);
+}
+
+TEST(NoiseTable, FieldsThatDoNotMatterForAnOpFitEverything) {
+  const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  EXPECT_EQ(table.op_budget("rope", {"canonical-1", "", "", ""}, {"reference-f64/1", "", "", ""}),
+            1e-7);
+}
+
+TEST(NoiseTable, AnOpHasOneOfTheFormatsOfAFile) {
+  NumericsClass a = kCanonical, b = kReference;
+  a.weights = b.weights = "Q4_K+Q6_K";
+  const NoiseTable table = table_with(a, b, 1e-7, 0.01);
+  NumericsClass op_a = a, op_b = b;
+  op_a.weights = op_b.weights = "Q6_K";
+  EXPECT_EQ(table.op_budget("rope", op_a, op_b), 1e-7);
+  EXPECT_EQ(table.logit_noise(op_a, op_b), std::nullopt);
+}
+
+TEST(NoiseTable, OfASideWithSeveralBackendsEachUnequalPairCounts) {
+  const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  NumericsClass mixed = kCanonical;
+  mixed.numerics = "canonical-1+reference-f64/1";
+  EXPECT_EQ(table.logit_noise(kCanonical, mixed), 0.01);
+  mixed.numerics = "canonical-1+somebody's";
+  EXPECT_EQ(table.logit_noise(kCanonical, mixed), std::nullopt);
+}
+
+TEST(NoiseTable, FastIsNeverEqualToItself) {
+  NumericsClass fast = kCanonical;
+  fast.numerics = "fast";
+  const NoiseTable table = table_with(fast, fast, 1e-6, 0.02);
+  EXPECT_EQ(table.logit_noise(fast, fast), 0.02);
+}
+
+TEST(NoiseTable, AddingJoinsToTheLarger) {
+  NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  table.add({kCanonical, kReference, {{"rope", 5e-8}, {"add", 1e-9}}, 0.02, "more", 2, {"n"}});
+  ASSERT_EQ(table.levels().size(), 1u);
+  EXPECT_EQ(table.levels()[0].op_budgets.at("rope"), 1e-7);
+  EXPECT_EQ(table.levels()[0].op_budgets.at("add"), 1e-9);
+  EXPECT_EQ(table.levels()[0].logit_noise, 0.02);
+  EXPECT_EQ(table.levels()[0].n_prompts, 3u);
+  EXPECT_THAT(table.levels()[0].models, testing::ElementsAre("m", "n"));
+}
+
+TEST(NoiseTable, WhatIsWrittenIsRead) {
+  const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
+  const auto read = NoiseTable::parse(table.text(), "noise.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->text(), table.text());
+}
+
+TEST(NoiseTable, MistakesAreNamed) {
+  const auto message = [](const char* text) {
+    const auto read = NoiseTable::parse(text, "n.json");
+    return read ? std::string("read") : read.error().message;
+  };
+  EXPECT_THAT(message("[]"), HasSubstr("n.json: expected a JSON object"));
+  EXPECT_THAT(message(R"({"schema": 2, "levels": []})"), HasSubstr("schema 2, expected 1"));
+  EXPECT_THAT(message(R"({"schema": 1, "levels": [3]})"), HasSubstr("levels[0]: expected a map"));
+  const std::string sides =
+      R"("a": {"numerics": "x", "activations": "*", "kv": "*", "weights": "*"},)"
+      R"("b": {"numerics": "y", "activations": "*", "kv": "*", "weights": "*"}, "source": "s",)"
+      R"("n_prompts": 1, "models": [])";
+  EXPECT_THAT(message((R"({"schema": 1, "levels": [{)" + sides +
+                       R"(, "op_budgets": {"rope": -1}, "logit_noise_sigma": 0}]})")
+                          .c_str()),
+              HasSubstr("levels[0].op_budgets.rope: expected a number that is not negative"));
+  EXPECT_THAT(
+      message((R"({"schema": 1, "levels": [{)" + sides + R"(, "op_budgets": {}}]})").c_str()),
+      HasSubstr("logit_noise_sigma"));
+  EXPECT_THAT(message(std::string(5000, '[').c_str()), HasSubstr("n.json"));
+}
+
+TEST(NoiseTable, TheShippedFileIsOne) {
+  std::ifstream file(PLUMB_SOURCE_DIR "/configs/diff/noise.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto read = NoiseTable::parse(text, "noise.json");
+  ASSERT_TRUE(read) << read.error().message;
+  for (const NoiseLevel& level : read->levels()) {
+    EXPECT_FALSE(level.source.empty());
+    EXPECT_GT(level.n_prompts, 0u);
+    EXPECT_FALSE(level.models.empty());
+  }
+}
+
+}  // namespace
+}  // namespace plumbline::diff

@@ -1,0 +1,136 @@
+// Oracle: the published schema, and that nothing is lost on the way there and back.
+#include "core/diff/report_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "tests/support/json_schema.h"
+
+namespace plumbline::diff {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Something in every field.
+Report full_report() {
+  Report report;
+  report.a = {"a.yaml",
+              "00",
+              "t",
+              "11",
+              "k",
+              "auto",
+              "canonical-1",
+              "q8",
+              "f32",
+              "Q4_1",
+              {{"kernels", "k 1"}},
+              false};
+  report.b = report.a;
+  report.b.is_runner = true;
+  report.mode = Mode::kChained;
+  report.pair_class = "x | y";
+  report.noise_source = "noise.json";
+  report.notes = {"a note"};
+  report.differences = {"kernels.backend: a -> b"};
+  report.verdict = Verdict::kTieFlip;
+  report.seconds = 1.5;
+  PromptReport prompt;
+  prompt.index = 3;
+  prompt.prompt = "caf\xc3\xa9";
+  prompt.ids_a = {1, 2};
+  prompt.ids_b = {1, 3};
+  ExactDoor door;
+  door.door = Door::kTokens;
+  door.is_compared = true;
+  door.size_a = 2;
+  door.place = Place{Door::kTokens, "", -1, 1, 0, 3, 5, "id 2", "id 3"};
+  door.verdict = Verdict::kWrong;
+  prompt.exact = {door, ExactDoor{}};
+  OpErrors op;
+  op.op = "3.attn_q_rope";
+  op.layer = 3;
+  op.kind = "rope";
+  op.n_rows = 2;
+  op.introduced_worst = kInfinity;
+  op.inherited = 0.25;
+  op.total = 0.5;
+  op.gain = 2;
+  op.budget = 1e-7;
+  op.split = OpErrors::Split{1, 2, 3, 4, 5};
+  op.example = OpErrors::Example{1, 2, 0.1f, -0.3f, true};
+  op.introduced_by_row = {0, kInfinity};
+  op.total_by_row = {0.5, 0.25};
+  prompt.ops = {op, OpErrors{}};
+  LogitErrors logits;
+  logits.kl = 1e-300;
+  logits.noise = 0.5;
+  logits.top = {{7, 1.5f, 1.25f, 0, 1, "\xff piece"}};
+  prompt.logits = {logits};
+  PickErrors pick;
+  pick.coin = 0.1;
+  pick.first_stage = "0.top_k";
+  prompt.picks = {pick};
+  prompt.text_a = "a";
+  prompt.failure_b = "NUMERIC";
+  prompt.bits_per_byte_a = 1.25;
+  prompt.place = door.place;
+  prompt.cause = Cause{"rope_pairing", "B rotates halves", 1e-8, 0.5, {"other"}};
+  prompt.hints = {"a hint"};
+  report.prompts = {prompt, PromptReport{}};
+  return report;
+}
+
+std::string text_of(const Report& report) {
+  return to_json(report).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+TEST(ReportJson, IsWhatTheSchemaSays) {
+  std::ifstream file(PLUMB_SOURCE_DIR "/configs/schema/diff-report.schema.json");
+  const test::JsonSchema schema(nlohmann::json::parse(file));
+  EXPECT_THAT(schema.violations(nlohmann::json::parse(text_of(full_report()))), IsEmpty());
+  EXPECT_THAT(schema.violations(nlohmann::json::parse(text_of(Report{}))), IsEmpty());
+  auto wrong = nlohmann::json::parse(text_of(full_report()));
+  wrong["prompts"][0]["ops"][0].erase("kind");
+  EXPECT_EQ(schema.violations(wrong).size(), 1u);
+}
+
+TEST(ReportJson, ComesBackAsItWas) {
+  const std::string text = text_of(full_report());
+  const auto read = report_from_json(nlohmann::ordered_json::parse(text));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(text_of(*read), text);
+  EXPECT_TRUE(std::isinf(read->prompts[0].ops[0].introduced_worst));
+  EXPECT_EQ(read->prompts[0].ops[0].example->a, 0.1f);
+  EXPECT_EQ(read->prompts[0].logits[0].kl, 1e-300);
+  EXPECT_EQ(read->seconds, 1.5);
+}
+
+TEST(ReportJson, MistakesAreNamed) {
+  const auto message = [](const char* pointer, const nlohmann::ordered_json& value) {
+    auto json = nlohmann::ordered_json::parse(text_of(full_report()));
+    json[nlohmann::ordered_json::json_pointer(pointer)] = value;
+    const auto read = report_from_json(json);
+    return read ? std::string("read") : read.error().message;
+  };
+  EXPECT_THAT(message("/schema", 2), HasSubstr("expected a diff report of schema 1"));
+  EXPECT_THAT(message("/verdict", "GOOD"), HasSubstr("verdict: expected one of the known names"));
+  EXPECT_THAT(message("/prompts/0/ops/1/kind", 3),
+              HasSubstr("prompts[0].ops[1].kind: expected a text"));
+  EXPECT_THAT(message("/prompts/0/index", -1), HasSubstr("expected a whole number that fits"));
+  EXPECT_THAT(message("/prompts/0/index", 5000000000), HasSubstr("a whole number that fits"));
+  EXPECT_THAT(message("/prompts/0/logits", "x"), HasSubstr("prompts[0].logits: expected a list"));
+  EXPECT_THAT(message("/is_empty", 1), HasSubstr("expected true or false"));
+  EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse("[]")));
+  EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse(R"({"schema": 1})")));
+}
+
+}  // namespace
+}  // namespace plumbline::diff
