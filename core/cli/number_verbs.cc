@@ -53,6 +53,34 @@ OrderedJson top_logits(std::span<const float> logits, uint32_t n,
   return rows;
 }
 
+/// f32[n_rows,V]: of all ids, or of the last one.
+struct LogitRows {
+  std::vector<float> values;
+  uint64_t n_vocab = 0;
+};
+
+LogitRows runner_logits(runner::Runner& engine, std::span<const int32_t> ids, bool all) {
+  auto output = value_or_stop(engine.forward(ids, {.all_rows = all}), kPlugin);
+  return {std::move(output.logits), engine.info().n_vocab};
+}
+
+LogitRows decoder_logits(model::Decoder& decoder, std::span<const int32_t> ids, bool all) {
+  LogitRows rows{.values = {}, .n_vocab = decoder.hyper_parameters().n_vocab};
+  if (all) {
+    rows.values.reserve(ids.size() * rows.n_vocab);
+    value_or_stop(decoder.forward_all(ids,
+                                      [&](uint32_t, std::span<const float> row) {
+                                        rows.values.insert(rows.values.end(), row.begin(),
+                                                           row.end());
+                                      }),
+                  kModelFile);
+  } else {
+    const auto row = value_or_stop(decoder.forward(ids), kModelFile);
+    rows.values.assign(row.begin(), row.end());
+  }
+  return rows;
+}
+
 int logits(LogitsOptions& options) {
   Session session(options.pipeline);
   pipeline::Pipeline& pipeline = session.pipeline();
@@ -63,20 +91,10 @@ int logits(LogitsOptions& options) {
     const std::string prompt = options.prompt.empty() ? read_all("-") : options.prompt;
     ids = value_or_stop(pipeline.encode_prompt({.bytes = prompt}), kModelFile).ids;
   }
-  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
-  std::vector<float> values;
-  if (options.all) {
-    values.reserve(ids.size() * decoder.hyper_parameters().n_vocab);
-    value_or_stop(decoder.forward_all(ids,
-                                      [&](uint32_t, std::span<const float> row) {
-                                        values.insert(values.end(), row.begin(), row.end());
-                                      }),
-                  kModelFile);
-  } else {
-    const auto row = value_or_stop(decoder.forward(ids), kModelFile);
-    values.assign(row.begin(), row.end());
-  }
-  const uint64_t n_vocab = decoder.hyper_parameters().n_vocab;
+  const auto [values, n_vocab] =
+      session.config().config.runner.is_wanted()
+          ? runner_logits(session.runner(), ids, options.all)
+          : decoder_logits(*part_or_stop(pipeline.decoder()), ids, options.all);
   if (options.json) {
     const auto tokenizer = pipeline.tokenizer();
     const std::span<const float> last = std::span<const float>(values).last(n_vocab);
@@ -194,7 +212,8 @@ void add_logits(CLI::App& app, int& exit) {
   verb->footer(
       "Examples:\n"
       "  plumb logits -p \"The capital of France is\" --json\n"
-      "  plumb logits gemma3 --ids 2,818,5279 --all -o rows.npy");
+      "  plumb logits gemma3 --ids 2,818,5279 --all -o rows.npy\n"
+      "  plumb logits smollm2-transformers -p \"The capital of France is\" --json");
   verb->callback([options, &exit] { exit = logits(*options); });
 }
 

@@ -108,6 +108,20 @@ pipeline::Pipeline& Session::pipeline() {
   return *pipeline_;
 }
 
+runner::Runner& Session::runner() {
+  if (runner_ == nullptr) {
+    const config::PipelineConfig& wanted = config().config;
+    const runner::StartOptions options{
+        .runner = wanted.runner,
+        .model_path = resolve_model(wanted.model.source, host()),
+        .n_threads = wanted.kernels.threads.value_or(0),
+        .folder = value_or_stop(runner::installed_runners(), kPlugin),
+        .on_progress = [](const std::string& line) { note(line); }};
+    runner_ = value_or_stop(runner::Runner::start(options), kPlugin);
+  }
+  return *runner_;
+}
+
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     stop(kModelFile, {PLUMB_NOT_FOUND, "cannot write to stdout"});

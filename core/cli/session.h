@@ -14,6 +14,7 @@
 #include "core/config/load.h"
 #include "core/host/host.h"
 #include "core/pipeline/pipeline.h"
+#include "core/runner/runner.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::cli {
@@ -83,12 +84,15 @@ class Session {
   pipeline::Pipeline& pipeline();
   /// The same; null: nobody has asked for it yet.
   pipeline::Pipeline* opened() const { return pipeline_.get(); }
+  /// The config's runner, loaded. Ask only where runner.is_wanted().
+  runner::Runner& runner();
 
  private:
   PipelineOptions options_;
   std::optional<config::ResolvedConfig> config_;
   std::optional<Host> host_;
   std::unique_ptr<pipeline::Pipeline> pipeline_;
+  std::unique_ptr<runner::Runner> runner_;
 };
 
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.

@@ -94,6 +94,10 @@ Result<size_t> Pipeline::backend_at(const std::string& name, const std::string& 
 
 Result<model::Decoder*> Pipeline::decoder() {
   if (decoder_ != nullptr) return decoder_.get();
+  if (config_.runner.is_wanted()) {
+    return Error{PLUMB_INVALID_CONFIG, "runner.name \"" + config_.runner.name +
+                                           "\": this needs our own decoder, expected none"};
+  }
   model::DecoderOptions options;
   const config::KernelsConfig& kernels = config_.kernels;
   // The first is the one that runs what no override names.

@@ -7,14 +7,14 @@ The protocol is told in core/doc/runner.md. An engine is an object with
     load(path: str, threads: int, options: dict) -> dict    the facts of the loaded model
     forward(keep: int, ids: array of int, taps: list of str, all_rows: bool) -> list of Tensor
 
-and raises Refusal for what is the caller's to repair; any other exception is answered as `internal`.
+and raises Refusal for what is the caller's to repair, before anything has changed. Any other exception ends the runner;
+its traceback is shown by the host.
 """
 
 import array
 import json
 import os
 import sys
-import traceback
 from dataclasses import dataclass
 
 PROTOCOL = "plumb.runner/1"
@@ -143,6 +143,3 @@ def serve(engine) -> None:
             pipe.error(refusal.code, str(refusal))
         except BrokenPipeError:
             return
-        except Exception as error:  # the other side decides what becomes of a defect
-            traceback.print_exc()
-            pipe.error("internal", f"{type(error).__name__}: {error}")
