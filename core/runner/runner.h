@@ -120,7 +120,7 @@ class Runner {
 Result<std::string> installed_runners();
 
 /// One hash for a vocabulary's table from ids to bytes: SHA-256 of, for each id in order, the count
-/// of its bytes as u32 and the bytes that it adds to a text (control tokens: their literals).
+/// of its bytes as u32 and the bytes that it adds to a text (control and unused tokens: literals).
 std::string vocabulary_sha256(uint32_t n_ids,
                               const std::function<std::string_view(int32_t)>& bytes_of);
 

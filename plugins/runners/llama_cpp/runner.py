@@ -156,7 +156,9 @@ class LlamaCpp:
                 size = -n
                 piece = ctypes.create_string_buffer(size)
                 n = self._api.llama_token_to_piece(self._vocab, token, piece, size, 0, True)
-            digest.update(struct.pack("<I", n) + piece.raw[:n])
+            # Of an unused token it writes nothing, but the vocabulary has a literal.
+            written = piece.raw[:n] or self._api.llama_vocab_get_text(self._vocab, token)
+            digest.update(struct.pack("<I", len(written)) + written)
         return digest.hexdigest()
 
 
