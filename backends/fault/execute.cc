@@ -11,10 +11,16 @@ plumb_op copy_of(const plumb_op& op) {
   return copy;
 }
 
-plumb_op changed(const State& state, const plumb_op& op) {
-  plumb_op copy = copy_of(op);
-  if (state.fault->change_record != nullptr) state.fault->change_record(state.facts(op), copy);
+/// The record as the fault has it run.
+plumb_op changed(const Fault& fault, const OpFacts& facts) {
+  plumb_op copy = copy_of(facts.op);
+  if (fault.change_record != nullptr) fault.change_record(facts, copy);
   return copy;
+}
+
+/// What an op lacks for the fault, with what would do; else null.
+const char* misfit_of(const Fault& fault, const OpFacts& facts) {
+  return fault.misfit == nullptr ? nullptr : fault.misfit(facts);
 }
 
 bool breaks(const State& state, const plumb_op& op) {
@@ -47,12 +53,14 @@ std::optional<uint64_t> scratch_values(const OpFacts& facts) {
   const plumb_op& op = facts.op;
   uint64_t in_width = output_width(facts);
   uint64_t more = 1024;
+  constexpr uint64_t kWidest = uint64_t{1} << 62;
+  if (in_width > kWidest) return std::nullopt;
   if (op.kind == PLUMB_OP_MATMUL) in_width = op.as.matmul.n_in;
   if (op.kind == PLUMB_OP_QUANTIZE) in_width = op.as.quantize.width;
   if (op.kind == PLUMB_OP_MATMUL) more += op.as.matmul.n_in;
   if (op.kind == PLUMB_OP_ATTEND) more += op.as.attend.n_rows_kv;
   if (op.kind == PLUMB_OP_ROPE) more += 4 * uint64_t{op.as.rope.n_rotated};
-  if (op.kind == PLUMB_OP_KV_APPEND && facts.cache != nullptr)
+  if (op.kind == PLUMB_OP_KV_APPEND)
     more += 2 * uint64_t{facts.cache->n_heads} * facts.cache->head_width;
   const auto rows = checked_product(op.n_rows, in_width + output_width(facts) + 4);
   const auto twice = rows ? checked_product(*rows, 2) : std::nullopt;
@@ -60,17 +68,38 @@ std::optional<uint64_t> scratch_values(const OpFacts& facts) {
   return *twice + more;
 }
 
-/// The last value that the op writes, so that no record makes this side allocate for an output that
-/// is not there.
-bool has_output(const State& state, const OpFacts& facts) {
-  const plumb_slice out = output_of(facts.op);
-  const uint64_t width = output_width(facts);
-  if (out.buffer == 0 || width == 0) return true;
-  const auto n = checked_product(facts.op.n_rows, width);
+bool is_there(const State& state, plumb_slice slice, uint64_t n_rows, uint64_t width) {
+  const auto n = checked_product(n_rows, width);
   float last = 0;
-  return n && *n != 0 && *n < UINT64_MAX / 8 &&
-         state.inner->read(state.self, behind(out, *n - 1), &last, sizeof last, nullptr) ==
+  return n && *n != 0 && *n < UINT64_MAX / 8 && slice.offset_bytes < UINT64_MAX / 2 &&
+         state.inner->read(state.self, behind(slice, *n - 1), &last, sizeof last, nullptr) ==
              PLUMB_OK;
+}
+
+/// The memory that the op's sizes speak of is there, so that no record makes this side allocate for
+/// what is not.
+bool has_memory(const State& state, const OpFacts& facts) {
+  const plumb_op& op = facts.op;
+  switch (op.kind) {
+    case PLUMB_OP_QUANTIZE:
+      return is_there(state, op.as.quantize.in, op.n_rows, op.as.quantize.width);
+    case PLUMB_OP_KV_APPEND:
+      return is_there(state, op.as.kv_append.k, op.n_rows,
+                      uint64_t{facts.cache->n_heads} * facts.cache->head_width);
+    case PLUMB_OP_MATMUL:
+      if (facts.weight == nullptr || facts.weight->n_columns != op.as.matmul.n_in) return false;
+      break;
+    case PLUMB_OP_ROPE:
+      if (op.as.rope.n_rotated > op.as.rope.head_width) return false;
+      break;
+    case PLUMB_OP_ATTEND:
+      if (facts.cache == nullptr || op.as.attend.n_rows_kv > facts.cache->capacity_rows)
+        return false;
+      break;
+    default:
+      break;
+  }
+  return is_there(state, output_of(op), op.n_rows, output_width(facts));
 }
 
 plumb_status grow(const State& state, Worker& worker, uint64_t bytes, plumb_error* error) {
@@ -87,14 +116,16 @@ plumb_status grow(const State& state, Worker& worker, uint64_t bytes, plumb_erro
 }
 
 /// An op that the fault breaks: does it fit, and what does it take?
-plumb_status plan_broken(State& state, const plumb_op& op, plumb_error* error) {
-  const OpFacts facts = state.facts(op);
-  if (const char* lacks = state.fault->misfit == nullptr ? nullptr : state.fault->misfit(facts))
+plumb_status plan_broken(State& state, const OpFacts& facts, plumb_error* error) {
+  const plumb_op& op = facts.op;
+  if (const char* lacks = misfit_of(*state.fault, facts))
     return failed(op, {PLUMB_UNSUPPORTED, needs(*state.fault, lacks)}, error);
   if (!runs_whole(*state.fault)) return PLUMB_OK;
   const auto values = scratch_values(facts);
-  if (!values || !has_output(state, facts))
-    return failed(op, {PLUMB_INVALID_ARGUMENT, "out: not inside a live buffer"}, error);
+  if (!values || !has_memory(state, facts)) {
+    return failed(op, {PLUMB_INVALID_ARGUMENT, "its sizes do not fit its slices and handles"},
+                  error);
+  }
   state.planned_bytes = std::max(state.planned_bytes, *values * 4);
   return PLUMB_OK;
 }
@@ -102,6 +133,7 @@ plumb_status plan_broken(State& state, const plumb_op& op, plumb_error* error) {
 Result<void> run_output(Call& call, const Fault& fault) {
   PLUMB_TRY(call.run(call.op()));
   const uint64_t width = output_width(call.facts());
+  if (width == 0) return {};
   const plumb_slice out = output_of(call.op());
   PLUMB_ASSIGN(const std::span<float> values, call.read<float>(out, call.op().n_rows * width));
   Output output{values, call.op().n_rows, width, call.facts().amount};
@@ -224,10 +256,11 @@ plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error
   const std::lock_guard lock(state.plan_mutex);
   plumb_status status = for_each_record(ops, n_ops, [&](const plumb_op& op) {
     if (!breaks(state, op)) return state.inner->plan(state.self, &op, 1, error);
-    const plumb_status fits = plan_broken(state, op, error);
+    const OpFacts facts = state.facts(op);
+    const plumb_status fits = plan_broken(state, facts, error);
     if (fits != PLUMB_OK) return fits;
-    const plumb_op copy = changed(state, op);
-    return state.inner->plan(state.self, &copy, 1, error);
+    const plumb_op other = changed(*state.fault, facts);
+    return state.inner->plan(state.self, &other, 1, error);
   });
   state.workers.for_each([&](Worker& worker) {
     if (status == PLUMB_OK) status = grow(state, worker, state.planned_bytes, error);
@@ -243,15 +276,22 @@ plumb_status execute(State& state, const plumb_op* ops, uint32_t n_ops, plumb_ha
   if (part >= n_parts) return failf(error, PLUMB_INVALID_ARGUMENT, "part %u of %u", part, n_parts);
   const Fault& fault = *state.fault;
   return for_each_record(ops, n_ops, [&](const plumb_op& op) {
-    if (!breaks(state, op) || !runs_whole(fault)) {
-      const plumb_op copy = breaks(state, op) ? changed(state, op) : plumb_op{};
-      return state.inner->execute(state.self, breaks(state, op) ? &copy : &op, 1, worker->inner,
-                                  part, n_parts, error);
-    }
+    const auto run_part = [&](const plumb_op& one) {
+      return state.inner->execute(state.self, &one, 1, worker->inner, part, n_parts, error);
+    };
+    if (!breaks(state, op)) return run_part(op);
+    const plumb_op copy = copy_of(op);
+    const OpFacts facts = state.facts(copy);
+    if (const char* lacks = misfit_of(fault, facts))
+      return failed(op, {PLUMB_UNSUPPORTED, needs(fault, lacks)}, error);
+    if (!runs_whole(fault)) return run_part(changed(fault, facts));
     // The first part does it all: what is read may not change under another part's hands.
     if (part != 0) return PLUMB_OK;
-    const plumb_op copy = copy_of(op);
-    Call call(state, *worker, state.facts(copy));
+    // No product of its sizes overflows then.
+    const auto values = scratch_values(facts);
+    if (!values || *values > worker->bytes / 4)
+      return failed(op, {PLUMB_INVALID_ARGUMENT, "not planned, or not as large"}, error);
+    Call call(state, *worker, facts);
     const Result<void> done = fault.run != nullptr ? fault.run(call) : run_output(call, fault);
     return done ? PLUMB_OK : failed(op, done.error(), error);
   });

@@ -20,6 +20,7 @@ struct Weight {
 struct Cache {
   uint32_t n_heads;  // K
   uint32_t head_width;  // C
+  uint32_t capacity_rows;
 };
 
 struct OpFacts {

@@ -108,7 +108,8 @@ plumb_status kv_create(void* self, const plumb_kv_shape* shape, plumb_handle* kv
   return guarded(error, [&] {
     State& state = state_of(self);
     const plumb_status status = state.inner->kv_create(state.self, shape, kv, error);
-    if (status == PLUMB_OK) state.caches.add(*kv, {shape->n_heads_kv, shape->head_width});
+    if (status == PLUMB_OK)
+      state.caches.add(*kv, {shape->n_heads_kv, shape->head_width, shape->capacity_rows});
     return status;
   });
 }

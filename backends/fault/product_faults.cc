@@ -25,7 +25,7 @@ constexpr float kSmallestScaled = 0x1p-100f;  // rule 2 of core/doc/numerics.md
 Result<void> quantise_by(Call& call, uint64_t group) {
   const plumb_op_quantize& op = call.op().as.quantize;
   const uint64_t n = uint64_t{call.op().n_rows} * op.width;
-  if (group == 0 || op.width % PLUMB_QK != 0)
+  if (op.width == 0 || op.width % PLUMB_QK != 0)
     return Error{PLUMB_INVALID_ARGUMENT, "quantize: width: expected a multiple of 32"};
   PLUMB_ASSIGN(const std::span<float> x, call.read<float>(op.in, n));
   PLUMB_ASSIGN(const std::span<Q8Block> blocks, call.room<Q8Block>(n / PLUMB_QK));

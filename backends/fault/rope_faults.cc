@@ -44,7 +44,8 @@ Result<void> rotate_at(Call& call, std::span<int32_t> positions) {
   return call.run(op);
 }
 
-/// Nothing where a position leaves the table: the inner backend is to say so.
+/// Nothing where a position leaves the table or the op is no rotation: the inner backend is to say
+/// so.
 Result<std::optional<std::span<int32_t>>> positions_of(Call& call) {
   const plumb_op_rope& rope = call.op().as.rope;
   PLUMB_ASSIGN(const std::span<int32_t> positions,
@@ -52,7 +53,8 @@ Result<std::optional<std::span<int32_t>>> positions_of(Call& call) {
   const bool is_inside = std::all_of(positions.begin(), positions.end(), [&](int32_t p) {
     return p >= 0 && static_cast<uint32_t>(p) < rope.table_rows;
   });
-  return is_inside ? std::optional(positions) : std::nullopt;
+  const bool is_rotation = rope.n_rotated % 2 == 0 && rope.n_rotated <= rope.head_width;
+  return is_inside && is_rotation ? std::optional(positions) : std::nullopt;
 }
 
 Result<void> read_row(Call& call, int32_t position, std::span<float> cosines,
