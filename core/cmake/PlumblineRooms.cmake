@@ -69,6 +69,21 @@ function(plumb_plugin_manifest id description)
   install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
 endfunction()
 
+# plumb_python_runner(transformers): the Python files, maps and requirements of this folder, and the loop of the SDK
+# beside them, where the host looks for a runner of that name.
+function(plumb_python_runner name)
+  file(GLOB files CONFIGURE_DEPENDS *.py requirements.txt maps/*.yaml)
+  foreach(file ${files} ${PROJECT_SOURCE_DIR}/core/sdk/python/plumb_runner.py)
+    cmake_path(GET file FILENAME made)
+    set(folder runners/${name})
+    if(file MATCHES "/maps/")
+      string(APPEND folder /maps)
+    endif()
+    configure_file(${file} ${PLUMB_PLUGIN_DIR}/${folder}/${made} COPYONLY)
+    install(FILES ${file} DESTINATION lib/plumbline/${folder})
+  endforeach()
+endfunction()
+
 # plumb_test(name SOURCES a_test.cc LINKS plumb_base TIER check|model|soak [NEEDS targets built before])
 # A GoogleTest program is one ctest, with the tier as its label.
 function(plumb_test name)
