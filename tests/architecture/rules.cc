@@ -26,7 +26,9 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"trace", {"base", "hash", "model"}},
     {"runner", {"base", "config", "hash", "model", "trace"}},
     {"diff", {"base", "config", "hash", "host", "model", "pipeline", "runner", "trace"}},
-    {"cli", {"base", "config", "diff", "hash", "host", "model", "pipeline", "runner", "trace"}},
+    {"report", {"base", "diff"}},
+    {"cli",
+     {"base", "config", "diff", "hash", "host", "model", "pipeline", "report", "runner", "trace"}},
 };
 
 /// A room outside core that is built on another one: core/doc/decisions/0008.
