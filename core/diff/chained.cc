@@ -185,8 +185,8 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   if (picks.place && onset) picks.verdict = *onset;
   const Verdict consequence = picks.verdict;
   report.exact.push_back(std::move(picks));
-  PLUMB_ASSIGN(const ShownText shown_a, show_ids(a, of_a.picked()));
-  PLUMB_ASSIGN(const ShownText shown_b, show_ids(b, of_b.picked()));
+  PLUMB_ASSIGN(const ShownText shown_a, show_ids(a.pipeline(), of_a.picked()));
+  PLUMB_ASSIGN(const ShownText shown_b, show_ids(b.pipeline(), of_b.picked()));
   for (ExactDoor door : {compare_bytes(Door::kBytes, shown_a.bytes, shown_b.bytes),
                          compare_bytes(Door::kText, shown_a.text, shown_b.text)}) {
     // Other picks have another text: that is no further finding.
@@ -211,7 +211,7 @@ Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
     PLUMB_ASSIGN(Generator generator, Generator::begin(side, encoding.ids, request));
     while (!generator.has_ended()) PLUMB_TRY(generator.step());
     failure = generator.failure();
-    PLUMB_ASSIGN(const ShownText shown, show_ids(side, generator.picked()));
+    PLUMB_ASSIGN(const ShownText shown, show_ids(side.pipeline(), generator.picked()));
     text = shown.text;
     return {};
   };

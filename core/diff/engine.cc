@@ -7,6 +7,7 @@
 
 #include "core/diff/bisect_choices.h"
 #include "core/diff/chained.h"
+#include "core/diff/explain_text.h"
 #include "core/diff/forced.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/verdicts.h"
@@ -148,6 +149,7 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
                  prepare(a, b, input, request, is_forced, has_ids_in_common, prompt, found));
     found.ids_a = prompt.encoding_a.ids;
     found.ids_b = prompt.encoding_b.ids;
+    found.cause = explain_prompt(a, b, input, request, found);
     if (can_run) {
       const auto run = is_forced           ? compare_forced
                        : has_ids_in_common ? compare_chained

@@ -31,9 +31,11 @@ Result<void> explain_ops(Side& a, Side& b, const Replay& replay, const Progress&
     say("why op " + op->op + " differs");
     PLUMB_TRY(visit_op(a, b, replay, op->op, position_of(*op), [&](OpEvidence& evidence) {
       evidence.noise = op->budget.value_or(0);
-      report.cause = diagnose(evidence);
+      const std::optional<Cause> cause = diagnose(evidence);
+      if (!cause) return;
+      op->verdict = Verdict::kWrong;
+      if (!report.cause) report.cause = cause;  // an earlier door's comes first
     }));
-    if (report.cause) op->verdict = Verdict::kWrong;
   }
   return {};
 }

@@ -13,14 +13,26 @@ bool differs(const PromptReport& report, Door door) {
   });
 }
 
+// What is wrong may be wrong in A.
+template <typename Diagnose>
+std::optional<Cause> either_way(Side& a, Side& b, const Diagnose& diagnose) {
+  if (auto cause = diagnose(a.pipeline(), b.pipeline())) return cause;
+  auto cause = diagnose(b.pipeline(), a.pipeline());
+  if (cause) cause->statement = "A and B exchanged: " + cause->statement;
+  return cause;
+}
+
 }  // namespace
 
 std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
                                     const DiffRequest& request, const PromptReport& report) {
+  using pipeline::Pipeline;
   const pipeline::RenderRequest asked{.now_unix_s = request.now_unix_s};
   if (differs(report, Door::kPrompt) && input.messages) {
-    const auto evidence = template_evidence(a.pipeline(), b.pipeline(), {*input.messages, asked});
-    return evidence ? diagnose_template(*evidence) : std::nullopt;
+    return either_way(a, b, [&](Pipeline& one, Pipeline& other) {
+      const auto evidence = template_evidence(one, other, {*input.messages, asked});
+      return evidence ? diagnose_template(*evidence) : std::nullopt;
+    });
   }
   if (!differs(report, Door::kTokens)) return std::nullopt;
   pipeline::Prompt prompt{.bytes = input.text};
@@ -29,8 +41,10 @@ std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
     if (!rendered) return std::nullopt;
     prompt = *std::move(rendered);
   }
-  const auto evidence = token_evidence(a.pipeline(), b.pipeline(), std::move(prompt));
-  return evidence ? diagnose_tokens(*evidence) : std::nullopt;
+  return either_way(a, b, [&](Pipeline& one, Pipeline& other) {
+    const auto evidence = token_evidence(one, other, prompt);
+    return evidence ? diagnose_tokens(*evidence) : std::nullopt;
+  });
 }
 
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
@@ -40,16 +54,19 @@ std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logit
   draw.step = context.step;
   draw.prompt_ids.assign(context.prompt_ids, context.prompt_ids + context.n_prompt_ids);
   draw.generated_ids.assign(context.generated_ids, context.generated_ids + context.n_generated_ids);
-  config::SamplingConfig of_a = a.pipeline().config().sampling;
-  config::SamplingConfig of_b = b.pipeline().config().sampling;
-  of_a.seed = of_b.seed = context.seed;
-  return diagnose_sampler(sampler_evidence(of_a, of_b, a.pipeline().host(), std::move(draw)));
+  return either_way(a, b, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
+    config::SamplingConfig of_one = one.config().sampling;
+    config::SamplingConfig of_other = other.config().sampling;
+    of_one.seed = of_other.seed = context.seed;
+    return diagnose_sampler(sampler_evidence(of_one, of_other, one.host(), draw));
+  });
 }
 
 std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids) {
-  const auto evidence =
-      detokenisation_evidence(a.pipeline(), b.pipeline(), {ids.begin(), ids.end()});
-  return evidence ? diagnose_text(*evidence) : std::nullopt;
+  return either_way(a, b, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
+    const auto evidence = detokenisation_evidence(one, other, {ids.begin(), ids.end()});
+    return evidence ? diagnose_text(*evidence) : std::nullopt;
+  });
 }
 
 }  // namespace plumbline::diff

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/diff/explain.h"
+#include "core/diff/explain_text.h"
 #include "core/diff/logit_errors.h"
 #include "core/diff/op_comparison.h"
 #include "core/diff/pick_errors.h"
@@ -30,7 +31,9 @@ class Forced {
     PLUMB_TRY(run_b_freely());
     PLUMB_TRY(run_b_on_a());
     judge_logits();
-    return compare_text();
+    PLUMB_TRY(compare_text());
+    explain_texts();
+    return {};
   }
 
  private:
@@ -39,6 +42,7 @@ class Forced {
   Result<void> run_b_freely();
   Result<void> run_b_on_a();
   Result<void> explain();
+  void explain_texts();
   void judge_logits();
   Result<void> compare_text();
 
@@ -61,6 +65,7 @@ class Forced {
   LogitRows logits_a_, logits_b_;
   std::vector<int32_t> picked_;
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
+  std::optional<Cause> pick_cause_;  // of the first pick that differs
   std::vector<uint64_t> control_bits_;
 };
 
@@ -100,6 +105,8 @@ Result<bool> Forced::pick(std::span<const float> logits) {
     return false;
   }
   if (!errors) return std::move(errors).error();
+  if (!pick_cause_ && (errors->id_a != errors->id_b || !errors->first_stage.empty()))
+    pick_cause_ = explain_pick(a_, b_, logits, context);
   report_.picks.push_back(*errors);
   const int32_t id = errors->id_a;
   picked_.push_back(id);
@@ -199,13 +206,20 @@ void Forced::judge_logits() {
 }
 
 Result<void> Forced::compare_text() {
-  PLUMB_ASSIGN(const ShownText of_a, show_ids(a_, picked_));
-  PLUMB_ASSIGN(const ShownText of_b, show_ids(b_, picked_));
+  PLUMB_ASSIGN(const ShownText of_a, show_ids(a_.pipeline(), picked_));
+  PLUMB_ASSIGN(const ShownText of_b, show_ids(b_.pipeline(), picked_));
   report_.exact.push_back(compare_bytes(Door::kBytes, of_a.bytes, of_b.bytes));
   report_.exact.push_back(compare_bytes(Door::kText, of_a.text, of_b.text));
   report_.text_a = of_a.text;
   report_.text_b = of_b.text;
   return {};
+}
+
+// The cause of the first door that has one.
+void Forced::explain_texts() {
+  if (!report_.cause) report_.cause = pick_cause_;
+  if (!report_.cause && report_.text_a != report_.text_b)
+    report_.cause = explain_shown(a_, b_, picked_);
 }
 
 }  // namespace

@@ -100,10 +100,10 @@ ExactDoor not_compared(Door door, std::string why) {
   return found;
 }
 
-Result<ShownText> show_ids(Side& side, std::span<const int32_t> ids) {
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.pipeline().tokenizer());
+Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> ids) {
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.tokenizer());
   ShownText shown;
-  const config::PipelineConfig& config = side.config().config;
+  const config::PipelineConfig& config = side.config();
   const std::function<void(std::string_view)> nobody;
   pipeline::TextAssembler assembler(
       config.generation.stop, pipeline::ill_formed(config.tokenizer.ill_formed, tokenizer->info()),

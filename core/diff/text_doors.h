@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "core/diff/report.h"
-#include "core/diff/side.h"
-#include "core/pipeline/prompt.h"
+#include "core/pipeline/pipeline.h"
 #include "core/pipeline/tokenizer.h"
 #include "plumb/sdk/result.h"
 
@@ -33,6 +32,6 @@ struct ShownText {
   std::string bytes;
   std::string text;  // of whole characters
 };
-Result<ShownText> show_ids(Side& side, std::span<const int32_t> ids);
+Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> ids);
 
 }  // namespace plumbline::diff

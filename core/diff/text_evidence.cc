@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/diff/text_doors.h"
 #include "core/diff/text_signatures/metadata.h"
-#include "core/pipeline/text_assembler.h"
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::diff {
@@ -53,6 +53,11 @@ Result<pipeline::Encoding> encode(Pipeline& side, const pipeline::Prompt& prompt
 Result<std::string> render(Pipeline& side, const Conversation& conversation) {
   PLUMB_ASSIGN(pipeline::Prompt prompt, side.render(conversation.messages, conversation.request));
   return std::move(prompt.bytes);
+}
+
+Result<std::string> show(Pipeline& side, const Ids& ids) {
+  PLUMB_ASSIGN(ShownText shown, show_ids(side, ids));
+  return std::move(shown.text);
 }
 
 }  // namespace
@@ -133,36 +138,15 @@ SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::
 Result<DetokenisationEvidence> detokenisation_evidence(Pipeline& a, Pipeline& b, Ids ids) {
   DetokenisationEvidence evidence;
   evidence.ids = std::move(ids);
-  evidence.a = [&a](const Ids& input) { return shown_text(a, input); };
-  evidence.b = [&b](const Ids& input) { return shown_text(b, input); };
-  evidence.changed_a = sides_of<Ids, std::string>(changes_of(a), shown_text);
+  evidence.a = [&a](const Ids& input) { return show(a, input); };
+  evidence.b = [&b](const Ids& input) { return show(b, input); };
+  evidence.changed_a = sides_of<Ids, std::string>(changes_of(a), show);
   PLUMB_ASSIGN(evidence.tokenizer_a, a.tokenizer());
   PLUMB_ASSIGN(const model::ModelFile* const file_a, a.tokenizer_file());
   PLUMB_ASSIGN(const model::ModelFile* const file_b, b.tokenizer_file());
   evidence.metadata_a = &file_a->metadata();
   evidence.metadata_b = &file_b->metadata();
   return evidence;
-}
-
-Result<std::string> shown_text(Pipeline& side, const Ids& ids) {
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.tokenizer());
-  std::string text;
-  const std::function<void(std::string_view)> nobody;
-  pipeline::TextAssembler assembler(
-      side.config().generation.stop,
-      pipeline::ill_formed(side.config().tokenizer.ill_formed, tokenizer->info()), nobody, &text);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const uint32_t attributes = tokenizer->attributes(ids[i]);
-    if (attributes & PLUMB_TOKEN_END) break;
-    if (attributes & PLUMB_TOKEN_CONTROL) {
-      assembler.interrupt();
-      continue;
-    }
-    PLUMB_ASSIGN(const std::string_view bytes, tokenizer->piece(ids[i], i == 0));
-    if (assembler.feed(bytes, (attributes & PLUMB_TOKEN_BYTE) != 0)) return text;
-  }
-  assembler.interrupt();
-  return text;
 }
 
 }  // namespace plumbline::diff

@@ -102,8 +102,4 @@ Result<DetokenisationEvidence> detokenisation_evidence(pipeline::Pipeline& a, pi
 SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
                                  Host& host, Draw draw);
 
-/// The text that a pipeline shows of generated ids: stop strings are cut, control tokens are not
-/// shown, as pipeline::generate does.
-Result<std::string> shown_text(pipeline::Pipeline& side, const Ids& ids);
-
 }  // namespace plumbline::diff

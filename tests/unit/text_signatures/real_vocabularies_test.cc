@@ -1,6 +1,6 @@
 // Causes at door 10 with the vocabularies of public models, on which no signature was written.
-// Oracle: the mutant that was made. PLUMB_LONG_TESTS tries every mutant on every vocabulary, else a
-// few on each.
+// Oracle: the mutant that was made. PLUMB_LONG_TESTS tries some mutants on each vocabulary, else on
+// the smallest alone: a diagnosis makes the vocabulary anew some fifty times.
 #include <cstdlib>
 
 #include "tests/support/mutants.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kNames[] = {"qwen3",  "llama3_1", "gemma3",     "gpt4o",
                                   "gptoss", "llama2",   "deepseek_v3"};
-constexpr size_t kEach = 2;  // a diagnosis makes the vocabulary anew some fifty times
+constexpr size_t kEach = 3;
 
 constexpr const char* kPrompts[] = {
     "The year 1984 had 12345 days?", "  Ein Caf\u00e9 in M\u00fcnchen,\r\nseit  1899.\r\n",
@@ -33,6 +33,7 @@ TEST(TokenCauses, AreNamedWithVocabulariesOfPublicModels) {
   Score score;
   size_t first = 0;  // the mutants take turns
   for (const char* name : kNames) {
+    if (!is_long && std::string_view(name) != "llama2") continue;
     const std::string path = pulled_model("tokenizer-" + std::string(name));
     if (path.empty()) continue;
     Vocabulary whole;
@@ -40,7 +41,7 @@ TEST(TokenCauses, AreNamedWithVocabulariesOfPublicModels) {
     TextPipeline a(whole, "");
     size_t n_tried = 0;
     const auto& mutants = encoding_mutants();
-    for (size_t i = 0; i < mutants.size() && (is_long || n_tried < kEach); ++i) {
+    for (size_t i = 0; i < mutants.size() && n_tried < kEach; ++i) {
       const TokenizerMutant& mutant = mutants[(first + i) % mutants.size()];
       Vocabulary broken = whole;
       if (!mutant.apply(broken.tokenizer, broken.config)) continue;

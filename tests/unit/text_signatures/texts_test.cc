@@ -1,5 +1,6 @@
 // Causes at doors 50 and 60. Oracle: the mutant that was made, whose name is the cause. Signatures
 // were written with the vocabularies of kDesign at hand; those of kHeldOut only judge them.
+#include "core/diff/text_doors.h"
 #include "tests/support/mutants.h"
 #include "tests/unit/text_signatures/text_pipelines.h"
 
@@ -33,9 +34,9 @@ std::vector<diff::Ids> answers(pipeline::Pipeline& side, const Vocabulary& vocab
 std::optional<diff::Ids> parting(pipeline::Pipeline& a, pipeline::Pipeline& b,
                                  const std::vector<diff::Ids>& all) {
   for (const diff::Ids& ids : all) {
-    const auto text_a = diff::shown_text(a, ids);
-    const auto text_b = diff::shown_text(b, ids);
-    if (text_a && text_b && *text_a != *text_b) return ids;
+    const auto text_a = diff::show_ids(a, ids);
+    const auto text_b = diff::show_ids(b, ids);
+    if (text_a && text_b && text_a->text != text_b->text) return ids;
   }
   return std::nullopt;
 }
