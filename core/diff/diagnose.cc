@@ -48,12 +48,13 @@ Trial make_trial(const Suspect& suspect, OpInputs inputs, Matrix seen,
                  const std::optional<Matrix>& healthy) {
   const Matrix plain = suspect.plain(inputs);
   Trial trial{std::move(inputs), std::move(seen), 0, 0};
-  trial.tolerance = std::max(suspect.evidence().noise, rounding(suspect, trial.inputs));
-  if (healthy && are_alike(suspect)) {
+  trial.tolerance = rounding(suspect, trial.inputs);
+  if (are_alike(suspect)) {
+    trial.tolerance = std::max(trial.tolerance, suspect.evidence().noise);
     // A variant of the op may be somewhat worse conditioned than the op. What is far more than
     // arithmetic leaves is no noise: the other side is the one that is wrong.
     constexpr double kFar = 64;
-    const double measured = worst_row_error(plain, *healthy);
+    const double measured = healthy ? worst_row_error(plain, *healthy) : 0;
     if (measured <= kFar * trial.tolerance)
       trial.tolerance = std::max(trial.tolerance, 4 * measured);
   }

@@ -13,9 +13,9 @@ namespace plumbline::diff {
 /// Both sides are suspects; the statement says which it is. Runs both sides' ops on probes.
 std::optional<Cause> diagnose(const OpEvidence& evidence);
 
-/// Of a matrix product on quantised weights or activations: how much of B(xA) - A(xA) is the
-/// weights' format, the activations' format, and the kernel. Nothing for other ops, where A is a
-/// foreign engine, or where both sides read the same codes.
+/// Of a matrix product whose sides read other weights or other activations: how much of
+/// B(xA) - A(xA) each of the two is, and the kernel. Bounds: what the formats' round trips do to
+/// A's output, with headroom. Nothing for other ops and foreign engines.
 std::optional<OpErrors::Split> split_introduced(const OpEvidence& evidence);
 
 }  // namespace plumbline::diff

@@ -45,9 +45,9 @@ struct OpEvidence {
   OpInputs inputs;  // A's
   model::RowShape output_shape;
   OpSide a, b;
-  /// Largest relative error of a row between healthy kernels and exact arithmetic on the same
-  /// codes, for this kind of op: what "reproduces" means. 0: taken from the side that the plain op
-  /// explains.
+  /// Largest relative error of a row between two healthy sides of this pair class, for this kind of
+  /// op. Where both read the same formats it is what "reproduces" means; else, and where it is 0,
+  /// that is derived from the arithmetic and the other side's own error.
   double noise = 0;
   /// Rows that the caches held when this op's forward began, and when the forward before it had
   /// ended; the latter is larger after a truncation. Absent: this is the first forward.

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "core/model/quantize.h"
 #include "tests/support/build_plugins.h"
 
 namespace plumbline::diff::test {
@@ -37,15 +38,18 @@ const plumb_host& wrapping_host() {
   return host;
 }
 
-const plumb_loader& gguf() {
-  static const auto* table = [] {
-    for (const plumb_plugin* plugin : open_plugins(PLUMB_BUILD_PLUGIN_DIR, PLUMB_EXT_LOADER)) {
-      if (to_view(plugin->id) == "plumb.loaders.gguf")
-        return static_cast<const plumb_loader*>(plugin->extension(to_abi(PLUMB_EXT_LOADER)));
-    }
-    throw std::runtime_error("plumb.loaders.gguf is not in " PLUMB_BUILD_PLUGIN_DIR);
-  }();
-  return *table;
+template <typename Table>
+const Table& gguf(const char* extension) {
+  for (const plumb_plugin* plugin : open_plugins(PLUMB_BUILD_PLUGIN_DIR, extension)) {
+    if (to_view(plugin->id) == "plumb.loaders.gguf")
+      return *static_cast<const Table*>(plugin->extension(to_abi(extension)));
+  }
+  throw std::runtime_error("plumb.loaders.gguf is not in " PLUMB_BUILD_PLUGIN_DIR);
+}
+
+const plumb_loader& loader() {
+  static const auto& table = gguf<plumb_loader>(PLUMB_EXT_LOADER);
+  return table;
 }
 
 }  // namespace
@@ -56,8 +60,9 @@ std::unique_ptr<Side> Side::create(const std::string& model, const SideOptions& 
     *why = error.message;
     return nullptr;
   };
-  const std::string path = PLUMB_SOURCE_DIR "/golden/models/" + model + "/model.gguf";
-  auto file = model::ModelFile::open(gguf(), &small_host(), path);
+  const std::string path =
+      model.starts_with("/") ? model : PLUMB_SOURCE_DIR "/golden/models/" + model + "/model.gguf";
+  auto file = model::ModelFile::open(loader(), &small_host(), path);
   if (!file) return refuse(file.error());
   auto side = std::unique_ptr<Side>(new Side(*std::move(file)));
   model::DecoderOptions decoder;
@@ -83,6 +88,17 @@ std::unique_ptr<Side> Side::create(const std::string& model, const SideOptions& 
   if (!made) return refuse(made.error());
   side->decoder_ = *std::move(made);
   return side;
+}
+
+std::string quantised_model(const std::string& model, plumb_format to, const std::string& out) {
+  std::string why;
+  const auto side = Side::create(model, {}, &why);
+  if (!side) throw std::runtime_error(why);
+  ThreadPool pool(1);
+  static const auto& writer = gguf<plumb_model_writer>(PLUMB_EXT_MODEL_WRITER);
+  const auto done = model::quantize(*side->pair_side().file, writer, pool, out, {.to = to});
+  if (!done) throw std::runtime_error(done.error().message);
+  return out;
 }
 
 std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab) {

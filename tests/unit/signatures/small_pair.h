@@ -23,7 +23,8 @@ struct SideOptions {
 
 class Side {
  public:
-  /// Null where a decoder of these options is refused; the reason goes to `why`.
+  /// model: a golden one's name, or an absolute path. Null where a decoder of these options is
+  /// refused; the reason goes to `why`.
   static std::unique_ptr<Side> create(const std::string& model, const SideOptions& options,
                                       std::string* why);
   PairSide pair_side() { return {decoder_.get(), &file_}; }
@@ -38,6 +39,9 @@ class Side {
   std::vector<std::unique_ptr<model::Backend>> backends_;
   std::unique_ptr<model::Decoder> decoder_;
 };
+
+/// Writes the model with other weights to the path `out`, and answers with it.
+std::string quantised_model(const std::string& model, plumb_format to, const std::string& out);
 
 /// n ids of a vocabulary, no pattern in them.
 std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab);
