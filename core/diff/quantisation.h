@@ -17,11 +17,6 @@
 
 namespace plumbline::diff {
 
-struct Scored {
-  uint32_t chunk = 0;
-  PairScore row;  // with one side: a alone
-};
-
 /// A number and two standard errors.
 struct Estimate {
   double value = 0;

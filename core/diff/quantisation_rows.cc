@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string>
 
 namespace plumbline::diff {
 namespace {
@@ -124,6 +125,34 @@ std::optional<PairScore> RowScorer::score_pair(std::span<const float> a, std::sp
   pair.kl = sum_of(weights, n, weights) / all_a->sum;
   if (!std::isfinite(pair.kl)) return std::nullopt;
   return pair;
+}
+
+Result<void> RowsScorer::score(std::span<const float> a, std::span<const float> b,
+                               std::span<const int32_t> next, uint32_t chunk,
+                               std::vector<Scored>& scored) {
+  const size_t first = scored.size(), n_rows = next.size(), width = a.size() / n_rows;
+  scored.resize(first + n_rows);
+  std::vector<char> is_finite(n_rows, 0);
+  pool_->run(static_cast<uint32_t>(n_rows), [&](uint32_t thread, uint32_t row) {
+    RowScorer& scorer = scorers_[thread];
+    Scored& one = scored[first + row];
+    one.chunk = chunk;
+    const auto row_a = a.subspan(row * width, width);
+    if (b.empty()) {
+      if (const auto alone = scorer.score(row_a, next[row])) {
+        one.row.a = *alone;
+        is_finite[row] = 1;
+      }
+    } else if (const auto pair =
+                   scorer.score_pair(row_a, b.subspan(row * width, width), next[row])) {
+      one.row = *pair;
+      is_finite[row] = 1;
+    }
+  });
+  const auto bad = std::find(is_finite.begin(), is_finite.end(), 0);
+  if (bad == is_finite.end()) return {};
+  return Error{PLUMB_NUMERIC, "scored row " + std::to_string(bad - is_finite.begin()) +
+                                  ": logits that are no finite numbers"};
 }
 
 }  // namespace plumbline::diff

@@ -7,6 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "core/base/thread_pool.h"
+#include "plumb/sdk/result.h"
+
 namespace plumbline::diff {
 
 /// One side's row.
@@ -38,6 +41,26 @@ class RowScorer {
 
   std::vector<double> weights_;  // of the last row: e^(logit - the largest)
   std::vector<double> terms_;  // scratch of its width
+};
+
+struct Scored {
+  uint32_t chunk = 0;  // rows of one chunk are no independent samples
+  PairScore row;  // with one side: a alone
+};
+
+/// Many rows, by the threads of a pool.
+class RowsScorer {
+ public:
+  explicit RowsScorer(ThreadPool& pool) : pool_(&pool), scorers_(pool.n_threads()) {}
+
+  /// a, b: f32[n,V]; b empty: a alone. next: the n ids that came next. Appends to scored. Fails
+  /// NUMERIC: which row, from 0 on.
+  Result<void> score(std::span<const float> a, std::span<const float> b,
+                     std::span<const int32_t> next, uint32_t chunk, std::vector<Scored>& scored);
+
+ private:
+  ThreadPool* pool_;
+  std::vector<RowScorer> scorers_;  // one for each thread
 };
 
 }  // namespace plumbline::diff
