@@ -6,6 +6,7 @@
 #include "core/base/os/durable.h"
 #include "core/cli/diff_options.h"
 #include "core/cli/diff_text.h"
+#include "core/cli/impact.h"
 #include "core/cli/verbs.h"
 #include "core/diff/report_json.h"
 
@@ -28,6 +29,8 @@ struct DiffVerbOptions {
   bool all_rows = false;
   bool strict = false;
   bool json = false;
+  bool impact = false;
+  ImpactOptions impacts;
 };
 
 int exit_code(const diff::Report& report, bool is_strict) {
@@ -65,7 +68,15 @@ diff::Report compare(DiffVerbOptions& options) {
   return report;
 }
 
+int rank_impact(DiffVerbOptions& options) {
+  const std::vector<diff::PromptInput> prompts = read_prompts(options.prompts);
+  Pair pair(options.pair);
+  options.impacts.json = options.json;
+  return run_impact(pair.a(), pair.b(), prompts, options.impacts);
+}
+
 int run_diff(DiffVerbOptions& options) {
+  if (options.impact) return rank_impact(options);
   const diff::Report report =
       options.from.empty()
           ? compare(options)
@@ -107,6 +118,14 @@ void add_diff(CLI::App& app, int& exit) {
                    "Take this pair for healthy, and add what it does to a file of noise levels");
   verb->add_option("--from", options->from, "Show a report that was written before");
   verb->add_flag("--strict", options->strict, "Exit with 1 for DRIFT and TIE_FLIP too");
+  CLI::Option* const impact = verb->add_flag(
+      "--impact", options->impact,
+      "Rank the tensors of B by what each costs alone in A: which deserve more bits");
+  verb->add_flag("--by-op", options->impacts.by_op, "With --impact: every op by itself")
+      ->needs(impact);
+  verb->add_option("--lines", options->impacts.n_lines, "With --impact: lines of the table")
+      ->needs(impact)
+      ->capture_default_str();
   verb->add_flag("--json", options->json, "The whole report as JSON on stdout");
   verb->add_option("-o,--out", options->out, "Write the report as JSON here as well");
   verb->footer(
@@ -114,6 +133,7 @@ void add_diff(CLI::App& app, int& exit) {
       "  plumb diff smollm2 --swap kernels=reference\n"
       "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" --tokens 16\n"
       "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json -o report.json\n"
+      "  plumb diff smollm2-reference-f32 smollm2 --impact\n"
       "Verdicts: MATCH, DRIFT and TIE_FLIP (exit 0), UNEXPLAINED and WRONG (1); 3 if nothing was "
       "compared.");
   verb->callback([options, &exit] { exit = run_diff(*options); });

@@ -33,6 +33,10 @@ int main(int argc, char** argv) {
   add_sample(app, exit);
   add_trace(app, exit);
   add_diff(app, exit);
+  add_bisect(app, exit);
+  add_reduce(app, exit);
+  add_reproduce(app, exit);
+  add_perplexity(app, exit);
   add_bench(app, exit);
   add_plugins(app, exit);
   add_model(app, exit);

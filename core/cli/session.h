@@ -78,6 +78,8 @@ struct PipelineOptions {
 class Session {
  public:
   explicit Session(PipelineOptions options) : options_(std::move(options)) {}
+  /// Of a config that is there already.
+  explicit Session(config::ResolvedConfig config) : config_(std::move(config)) {}
 
   const config::ResolvedConfig& config();
   Host& host();

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/config/load.h"
@@ -25,7 +26,8 @@ class Choices {
   Choices(Choices&&) noexcept;
   ~Choices();
 
-  const std::vector<Choice>& list() const { return list_; }
+  const std::vector<Choice>& list() const& { return list_; }
+  std::vector<Choice> list() && { return std::move(list_); }
   uint32_t size() const { return static_cast<uint32_t>(list_.size()); }
 
   /// A with those choices of B. Fails INVALID_CONFIG where they contradict one another.

@@ -60,18 +60,19 @@ TEST(Choices, ListsKeysEntriesAndWhatBelongsTogether) {
   const auto a = load(folder, kA), b = load(folder, kB);
   const Choices choices(a.tree, b.tree);
   const std::string at = folder.path("");
-  EXPECT_THAT(lines(choices),
-              ElementsAre("model.source: {package: smollm2-135m} -> {path: " + at + "model.gguf}",
-                          "kernels.activations: f32 -> q8",
-                          "kernels.overrides: rope, layers 3-5: {op: rope, layers: 3-5, backend: "
-                          "plumb.reference} -> {op: rope, layers: 3-5, backend: plumb.cpu.scalar}",
-                          "kernels.overrides: ffn_act:  -> {op: ffn_act, layers: all, backend: "
-                          "plumb.reference}",
-                          "template.path: " + at + "a.jinja -> " + at + "b.jinja",
-                          "sampling.stages: temperature: {temperature: {t: 0.7}} -> ",
-                          "sampling.stages: top_p: {top_p: {p: 0.9}} -> {top_p: {p: 0.8}}",
-                          "sampling.stages: temperature:  -> {temperature: {t: 0.7}}",
-                          "sampling.seed: 1 -> 2"));
+  EXPECT_THAT(
+      lines(choices),
+      ElementsAre(
+          "model.source: {package: smollm2-135m} -> {path: " + at + "model.gguf}",
+          "kernels.activations: f32 -> q8",
+          "kernels.overrides: rope, layers 3-5: {op: rope, layers: 3-5, backend: plumb.reference, "
+          "options: {}} -> {op: rope, layers: 3-5, backend: plumb.cpu.scalar, options: {}}",
+          "kernels.overrides: ffn_act:  -> {op: ffn_act, layers: all, backend: plumb.reference, "
+          "options: {}}",
+          "template.path: " + at + "a.jinja -> " + at + "b.jinja",
+          "sampling.stages: temperature: {temperature: {t: 0.7}} -> ",
+          "sampling.stages: top_p: {top_p: {p: 0.9}} -> {top_p: {p: 0.8}}",
+          "sampling.stages: temperature:  -> {temperature: {t: 0.7}}", "sampling.seed: 1 -> 2"));
 }
 
 TEST(Choices, NoneGiveAAndAllGiveB) {

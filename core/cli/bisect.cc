@@ -1,0 +1,267 @@
+// bisect, reduce, reproduce: which choices make a difference, and the smallest case that shows it.
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "core/cli/diff_options.h"
+#include "core/cli/verbs.h"
+#include "core/diff/bisect.h"
+#include "core/diff/reduce.h"
+
+namespace plumbline::cli {
+namespace {
+
+using pipeline::OrderedJson;
+
+/// What bisect and reduce share.
+struct SearchOptions {
+  PairOptions pair;
+  PromptSetOptions prompts;
+  uint32_t n_tokens = 4;
+  uint64_t seed = 1;
+  std::string noise_file;
+  uint32_t n_runs_max = 1000;
+  uint32_t n_prompt_runs_max = 100;
+  double time_limit_s = 0;
+  bool json = false;
+
+  void add_to(CLI::App& verb) {
+    pair.add_to(verb);
+    prompts.add_to(verb);
+    verb.add_option("--tokens", n_tokens, "Generated tokens that are compared")
+        ->check(CLI::Range(0u, 100000u))
+        ->capture_default_str();
+    verb.add_option("--seed", seed, "Of both sides' coins")->capture_default_str();
+    verb.add_option("--noise", noise_file,
+                    "Noise levels by pair class; without it those that are shipped");
+    verb.add_option("--runs", n_runs_max, "At most so many mixtures are run")
+        ->capture_default_str();
+    verb.add_option("--prompt-runs", n_prompt_runs_max,
+                    "At most so many runs to find the shortest prompt; 0: it stays")
+        ->capture_default_str();
+    verb.add_option("--time-limit", time_limit_s,
+                    "Seconds after which the best so far is the answer; 0: none")
+        ->capture_default_str();
+    verb.add_flag("--json", json, "The answer and every run as JSON");
+  }
+};
+
+class OpenedSession : public diff::OpenedSide {
+ public:
+  explicit OpenedSession(const config::ResolvedConfig& config)
+      : session_(config),
+        side_(
+            part_or_stop(diff::make_side({"a mixture"}, session_.config(), session_.pipeline()))) {}
+  diff::Side& side() override { return *side_; }
+
+ private:
+  Session session_;
+  std::unique_ptr<diff::Side> side_;
+};
+
+Result<std::unique_ptr<diff::OpenedSide>> open_config(const config::ResolvedConfig& config) {
+  try {
+    return std::unique_ptr<diff::OpenedSide>(std::make_unique<OpenedSession>(config));
+  } catch (const Failure& failure) {
+    return failure.error;
+  }
+}
+
+std::string shown(const diff::Choice& choice) {
+  const auto value = [](const std::string& text) { return text.empty() ? "nothing" : text; };
+  return choice.path + ": " + value(choice.a) + " -> " + value(choice.b);
+}
+
+std::string shown(const diff::PromptInput& prompt) {
+  return diff::to_json(prompt).dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+void note_run(const diff::BisectRun& run, uint32_t n_choices) {
+  std::string line;
+  for (uint32_t item = 0, at = 0; item < n_choices; ++item) {
+    const bool is_in = at < run.of_b.size() && run.of_b[at] == item;
+    line += is_in ? 'B' : '.';
+    at += is_in ? 1 : 0;
+  }
+  note(line + "  " + diff::outcome_name(run.outcome) + ": " + printable(run.seen));
+}
+
+/// A search with what it stands on.
+struct Search {
+  explicit Search(const SearchOptions& options)
+      : noise_json(read_all(options.noise_file.empty() ? shipped_configs() + "/diff/noise.json"
+                                                       : options.noise_file)),
+        noise(read_noise(options.noise_file)),
+        pair(options.pair) {
+    request.diff.prompts = read_prompts(options.prompts);
+    request.diff.n_steps = options.n_tokens;
+    request.diff.seed = options.seed;
+    request.diff.noise = &noise;
+    request.diff.cancel = &catch_interrupt();
+    request.open = open_config;
+    request.n_runs_max = options.n_runs_max;
+    request.n_prompt_runs_max = options.n_prompt_runs_max;
+    request.on_run = note_run;
+    const auto start = std::chrono::steady_clock::now();
+    request.stop = [this, start, limit_s = options.time_limit_s] {
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+      return request.diff.cancel->load() || (limit_s > 0 && spent.count() > limit_s);
+    };
+  }
+
+  diff::BisectReport run() {
+    return value_or_stop(diff::bisect(pair.a(), pair.b(), request), kModelFile);
+  }
+
+  std::string noise_json;
+  diff::NoiseTable noise;
+  Pair pair;
+  diff::BisectRequest request;
+};
+
+void print_summary(const diff::BisectReport& report) {
+  print(report.symptom.text() + ", by " + std::to_string(report.culprits.items.size()) + " of " +
+        std::to_string(report.choices.size()) + " choices, found in " +
+        std::to_string(report.runs.size()) + " runs:\n");
+  for (const uint32_t item : report.culprits.items)
+    print("  " + printable(shown(report.choices[item])) + "\n");
+  if (report.culprits.fell_back)
+    print("the choices depend on each other: delta debugging finished what bisection could not\n");
+  if (!report.culprits.is_minimal) print("the search was cut short: fewer of these may do\n");
+  print("shortest prompt, in " + std::to_string(report.n_prompt_runs) +
+        " runs: " + printable(shown(report.prompt)) + ", " + std::to_string(report.n_steps) +
+        " generated tokens\n");
+  if (report.shown && report.shown->place) {
+    print("A: " + printable(report.shown->place->seen_a) +
+          "\nB: " + printable(report.shown->place->seen_b) + "\n");
+  }
+}
+
+int exit_code(const diff::BisectReport& report) {
+  if (report.symptom.verdict == diff::Verdict::kMatch) return kNothingDone;
+  return catch_interrupt() ? kInterrupted : kDone;
+}
+
+int run_bisect(const SearchOptions& options) {
+  Search search(options);
+  const diff::BisectReport report = search.run();
+  if (options.json) {
+    print_json(diff::to_json(report));
+  } else if (report.symptom.verdict == diff::Verdict::kMatch) {
+    print("A and B do not differ in outcome: MATCH\n");
+  } else {
+    print_summary(report);
+  }
+  return exit_code(report);
+}
+
+int run_reduce(const SearchOptions& options, const std::string& folder) {
+  value_or_stop(diff::check_free(folder), kModelFile);
+  Search search(options);
+  const diff::BisectReport report = search.run();
+  if (report.symptom.verdict == diff::Verdict::kMatch) {
+    note("A and B do not differ in outcome, so there is nothing to write");
+    return kNothingDone;
+  }
+  value_or_stop(diff::write_case(report, search.pair.a(),
+                                 {.folder = folder,
+                                  .seed = options.seed,
+                                  .noise_json = search.noise_json,
+                                  .made_by = "plumb " PLUMB_VERSION}),
+                kModelFile);
+  if (options.json) {
+    print_json(diff::to_json(report));
+  } else {
+    print_summary(report);
+    print("written: " + folder + "; " + folder + "/reproduce shows it again\n");
+  }
+  return exit_code(report);
+}
+
+int run_reproduce(const std::string& folder, bool as_json) {
+  const auto file = [&](const char* name) { return folder + "/" + name; };
+  const diff::Expected expected = value_or_stop(
+      diff::parse_expected(read_all(file(diff::kExpected)), file(diff::kExpected)), kModelFile);
+  PromptSetOptions prompts;
+  prompts.file = file(diff::kPrompt);
+  diff::DiffRequest request;
+  request.prompts = read_prompts(prompts);
+  request.n_steps = expected.n_steps;
+  request.seed = expected.seed;
+  request.cancel = &catch_interrupt();
+  const bool has_noise = std::filesystem::exists(file(diff::kNoise));
+  const diff::NoiseTable noise = read_noise(has_noise ? file(diff::kNoise) : "");
+  request.noise = &noise;
+  PairOptions configs;
+  configs.a = file(diff::kConfigA);
+  configs.b = file(diff::kConfigB);
+  Pair pair(configs);
+  const diff::Report report =
+      value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+  const diff::PromptReport& seen = report.prompts.front();
+  const diff::Symptom symptom = diff::symptom_of(seen);
+  const bool reproduces = symptom == expected.symptom;
+  const bool same_values = seen.place && seen.place->at == expected.at &&
+                           seen.place->seen_a == expected.seen_a &&
+                           seen.place->seen_b == expected.seen_b;
+  if (as_json) {
+    print_json({{"reproduces", reproduces},
+                {"same_values", same_values},
+                {"expected", expected.symptom.text()},
+                {"seen", symptom.text()}});
+  } else {
+    print((reproduces ? "reproduces: " + symptom.text()
+                      : "differs: " + symptom.text() + ", expected " + expected.symptom.text()) +
+          (same_values ? ", with the same values\n" : ", with other values\n"));
+  }
+  return reproduces ? kDone : kDifference;
+}
+
+}  // namespace
+
+void add_bisect(CLI::App& app, int& exit) {
+  auto options = std::make_shared<SearchOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "bisect", "Which of the choices in which two configs differ make the difference");
+  options->add_to(*verb);
+  verb->footer(
+      "Examples:\n"
+      "  plumb bisect good.yaml bad.yaml -p \"The capital of France is\"\n"
+      "  plumb bisect smollm2 --swap activations=f32 --swap kernels.rope@3-5=reference --json\n"
+      "Every line on stderr is a run: the choices taken from B, and what came out. Exit 0 when "
+      "the\n"
+      "culprits are found, 3 when A and B do not differ in outcome. Ctrl-C ends with the best so "
+      "far.");
+  verb->callback([options, &exit] { exit = run_bisect(*options); });
+}
+
+void add_reduce(CLI::App& app, int& exit) {
+  auto options = std::make_shared<SearchOptions>();
+  auto folder = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand(
+      "reduce", "The smallest case that shows a difference, as a folder with one command");
+  options->add_to(*verb);
+  verb->add_option("-o,--out", *folder, "A new folder")->required();
+  verb->footer(
+      "Example:\n"
+      "  plumb reduce good.yaml bad.yaml -p \"The capital of France is\" -o case && "
+      "case/reproduce\n"
+      "It bisects, shortens the prompt and writes both configs, the prompt and what must come "
+      "out.");
+  verb->callback([options, folder, &exit] { exit = run_reduce(*options, *folder); });
+}
+
+void add_reproduce(CLI::App& app, int& exit) {
+  auto folder = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* verb = app.add_subcommand("reproduce", "Does a case that reduce wrote still differ?");
+  verb->add_option("FOLDER", *folder, "What reduce wrote")->required();
+  verb->add_flag("--json", *json, "The answer as JSON");
+  verb->footer(
+      "Example:\n"
+      "  plumb reproduce case\n"
+      "Exit 0 if it does, with the same verdict at the same place; 1 if it does not.");
+  verb->callback([folder, json, &exit] { exit = run_reproduce(*folder, *json); });
+}
+
+}  // namespace plumbline::cli

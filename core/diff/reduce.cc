@@ -1,0 +1,238 @@
+#include "core/diff/reduce.h"
+
+#include <filesystem>
+
+#include "core/base/os/durable.h"
+#include "core/config/show.h"
+#include "core/hash/sha256.h"
+
+namespace plumbline::diff {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using config::Value;
+
+// Templates and tokenizers; what is larger is named where it lies.
+constexpr uint64_t kCopiedBytesMax = uint64_t{64} << 20;
+
+Error failed(const std::string& path, const std::error_code& why) {
+  return {PLUMB_NOT_FOUND, path + ": " + why.message()};
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const fs::path whole = fs::absolute(path, ignored);
+  return whole.empty() ? path : whole.lexically_normal().string();
+}
+
+void set_text(Value& map, const std::string& key, const std::string& text) {
+  if (Value* const there = map.find(key)) {
+    there->text = text;
+    return;
+  }
+  map.entries.push_back({key, map.origin, Value::make(Value::Kind::kScalar, map.origin, text)});
+}
+
+/// A folder under another name until it is whole.
+class CaseFolder {
+ public:
+  static Result<CaseFolder> create(const std::string& target) {
+    CaseFolder made(target);
+    std::error_code error;
+    fs::remove_all(made.path_, error);  // of a process that was killed
+    fs::create_directory(made.path_, error);
+    if (error) return failed(made.path_, error);
+    made.is_ours_ = true;
+    return made;
+  }
+  CaseFolder(CaseFolder&& other) noexcept
+      : target_(std::move(other.target_)),
+        path_(std::move(other.path_)),
+        is_ours_(std::exchange(other.is_ours_, false)) {}
+  CaseFolder& operator=(CaseFolder&&) = delete;
+  ~CaseFolder() {
+    std::error_code ignored;
+    if (is_ours_) fs::remove_all(path_, ignored);
+  }
+
+  Result<void> write(const std::string& name, std::string_view bytes) const {
+    return os::write_file(path_ + "/" + name, bytes);
+  }
+  Result<void> copy(const std::string& from, const std::string& name) const {
+    std::error_code error;
+    fs::copy_file(from, path_ + "/" + name, error);
+    return error ? Result<void>(failed(from, error)) : Result<void>();
+  }
+  Result<void> make_executable(const std::string& name) const {
+    std::error_code error;
+    using fs::perms;
+    fs::permissions(path_ + "/" + name, perms::owner_exec | perms::group_exec | perms::others_exec,
+                    fs::perm_options::add, error);
+    return error ? Result<void>(failed(name, error)) : Result<void>();
+  }
+  Result<void> publish() {
+    PLUMB_TRY(os::publish_file(path_, target_));
+    is_ours_ = false;
+    return {};
+  }
+
+ private:
+  explicit CaseFolder(std::string target)
+      : target_(std::move(target)), path_(target_ + ".unfinished") {}
+
+  std::string target_, path_;
+  bool is_ours_ = false;
+};
+
+/// A config that means the same from inside the folder. side: "a" or "b", for names of files.
+Result<std::string> portable_config(const config::ResolvedConfig& resolved, const std::string& side,
+                                    const CaseFolder& folder) {
+  config::ResolvedConfig portable = resolved;
+  Value& source = *portable.tree.at("model.source");
+  if (const Value* const path = source.find("path")) {
+    set_text(source, "path", absolute(path->text));
+    std::error_code ignored;
+    if (source.find("sha256") == nullptr && fs::is_regular_file(path->text, ignored)) {
+      PLUMB_ASSIGN(const std::string sha256, sha256_of_file(path->text));
+      set_text(source, "sha256", sha256);
+    }
+  }
+  for (const char* part : {"template", "tokenizer"}) {
+    Value& map = *portable.tree.at(part);
+    const Value* const path = map.find("path");
+    if (path == nullptr) continue;
+    const std::string from = path->text;
+    std::error_code ignored;
+    if (fs::is_regular_file(from, ignored) && fs::file_size(from, ignored) <= kCopiedBytesMax) {
+      const std::string name = side + "-" + fs::path(from).filename().string();
+      PLUMB_TRY(folder.copy(from, name));
+      PLUMB_ASSIGN(const std::string sha256, sha256_of_file(from));
+      set_text(map, "path", name);
+      set_text(map, "sha256", sha256);
+    } else {
+      set_text(map, "path", absolute(from));
+    }
+  }
+  for (Value& path : portable.tree.at("plugins.paths")->items) path.text = absolute(path.text);
+  // A word without a slash is a name.
+  for (const char* key : {"runner.name", "runner.python", "runner.map"}) {
+    Value* const path = portable.tree.at(key);
+    if (path != nullptr && path->text.find('/') != std::string::npos)
+      path->text = absolute(path->text);
+  }
+  return config::show_yaml(portable);
+}
+
+Json expected_json(const BisectReport& report, uint64_t seed) {
+  const Symptom& symptom = report.symptom;
+  Json json{{"verdict", verdict_name(symptom.verdict)},
+            {"door", symptom.door ? Json(door_name(*symptom.door)) : Json()},
+            {"op", symptom.op},
+            {"tokens", report.n_steps},
+            {"seed", seed}};
+  if (report.shown && report.shown->place) {
+    json["at"] = report.shown->place->at;
+    json["seen_a"] = report.shown->place->seen_a;
+    json["seen_b"] = report.shown->place->seen_b;
+  }
+  return json;
+}
+
+std::string readme(const BisectReport& report, const CaseRequest& request) {
+  std::string text =
+      "# " + report.symptom.text() +
+      "\n\n`./reproduce` compares `a.yaml` with `b.yaml` on `prompt.jsonl` and exits "
+      "with 0 if they still differ as\n`expected.json` says, else with 1. It runs "
+      "`plumb`, or the program that PLUMB names.\n\n";
+  if (report.shown && report.shown->place) {
+    text += "- A: " + report.shown->place->seen_a + "\n- B: " + report.shown->place->seen_b + "\n";
+  }
+  text += "\nB is A but for " + std::to_string(report.culprits.items.size()) + " of the " +
+          std::to_string(report.choices.size()) + " choices in which the two configs differed:\n\n";
+  for (const uint32_t item : report.culprits.items) {
+    const Choice& choice = report.choices[item];
+    const auto value = [](const std::string& shown) { return shown.empty() ? "nothing" : shown; };
+    text +=
+        "- `" + choice.path + "`: `" + value(choice.a) + "` in A, `" + value(choice.b) + "` in B\n";
+  }
+  if (!report.culprits.is_minimal) text += "\nThe search was cut short: fewer of these may do.\n";
+  return text + "\nMade by " + request.made_by + ".\n";
+}
+
+constexpr const char* kScript =
+    "#!/bin/sh\n"
+    "# Exit code 0: the difference is still there.\n"
+    "exec \"${PLUMB:-plumb}\" reproduce \"$(dirname \"$0\")\" \"$@\"\n";
+
+}  // namespace
+
+Result<void> check_free(const std::string& folder) {
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(folder, ignored)))
+    return Error{PLUMB_INVALID_ARGUMENT, folder + ": is there already, expected a new folder"};
+  const fs::path parent = fs::path(folder).parent_path();
+  if (!parent.empty() && !fs::is_directory(parent, ignored))
+    return Error{PLUMB_NOT_FOUND, parent.string() + ": no such folder"};
+  return {};
+}
+
+Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& request) {
+  PLUMB_ASSIGN(CaseFolder folder, CaseFolder::create(request.folder));
+  PLUMB_ASSIGN(const std::string config_a, portable_config(a.config(), "a", folder));
+  PLUMB_ASSIGN(const std::string config_b, portable_config(*report.mixture, "b", folder));
+  PLUMB_TRY(folder.write(kConfigA, config_a));
+  PLUMB_TRY(folder.write(kConfigB, config_b));
+  const auto readable = [](const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  };
+  PLUMB_TRY(folder.write(kPrompt, readable(to_json(report.prompt), -1)));
+  PLUMB_TRY(folder.write(kExpected, readable(expected_json(report, request.seed), 1)));
+  if (!request.noise_json.empty()) PLUMB_TRY(folder.write(kNoise, request.noise_json));
+  PLUMB_TRY(folder.write("README.md", readme(report, request)));
+  PLUMB_TRY(folder.write("reproduce", kScript));
+  PLUMB_TRY(folder.make_executable("reproduce"));
+  return folder.publish();
+}
+
+Result<Expected> parse_expected(std::string_view text, const std::string& where) {
+  const Json json = Json::parse(text, nullptr, false);
+  const auto wrong = [&](const std::string& key, const char* expected) {
+    return Error{PLUMB_CORRUPT, where + ": " + key + ": expected " + expected};
+  };
+  if (!json.is_object()) return Error{PLUMB_CORRUPT, where + ": expected a JSON object"};
+  Expected found;
+  const auto text_at = [&](const char* key) {
+    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>()
+                                                       : std::string();
+  };
+  const auto number_at = [&](const char* key, uint64_t fallback) {
+    return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>()
+                                                                : fallback;
+  };
+  const std::string verdict = text_at("verdict"), door = text_at("door");
+  bool is_known = false;
+  for (const Verdict one : {Verdict::kMatch, Verdict::kDrift, Verdict::kTieFlip,
+                            Verdict::kUnexplained, Verdict::kWrong}) {
+    if (verdict != verdict_name(one)) continue;
+    found.symptom.verdict = one;
+    is_known = true;
+  }
+  if (!is_known) return wrong("verdict", "a verdict, such as WRONG");
+  for (const Door one : {Door::kPrompt, Door::kTokens, Door::kOps, Door::kLogits, Door::kPick,
+                         Door::kBytes, Door::kText}) {
+    if (door == door_name(one)) found.symptom.door = one;
+  }
+  if (!door.empty() && !found.symptom.door) return wrong("door", "a door, such as \"20 ops\"");
+  found.symptom.op = text_at("op");
+  const uint64_t n_steps = number_at("tokens", UINT64_MAX);
+  if (n_steps > UINT32_MAX) return wrong("tokens", "how many generated tokens are compared");
+  found.n_steps = static_cast<uint32_t>(n_steps);
+  found.seed = number_at("seed", 1);
+  found.at = number_at("at", 0);
+  found.seen_a = text_at("seen_a");
+  found.seen_b = text_at("seen_b");
+  return found;
+}
+
+}  // namespace plumbline::diff
