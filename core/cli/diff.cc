@@ -9,6 +9,8 @@
 #include "core/cli/impact.h"
 #include "core/cli/verbs.h"
 #include "core/diff/report_json.h"
+#include "core/report/html_page.h"
+#include "core/report/junit_xml.h"
 
 namespace plumbline::cli {
 namespace {
@@ -24,6 +26,8 @@ struct DiffVerbOptions {
   uint64_t seed = 1;
   std::string noise_file;
   std::string out;
+  std::string html_file;
+  std::string junit_file;
   std::string calibrate_file;
   std::string from;
   bool all_rows = false;
@@ -83,9 +87,15 @@ int run_diff(DiffVerbOptions& options) {
           : value_or_stop(diff::report_from_json(parse_json(read_all(options.from), options.from)),
                           kModelFile);
   const pipeline::OrderedJson json = diff::to_json(report);
+  const auto write = [](const std::string& file, const std::string& text) {
+    value_or_stop(os::write_file(file, text), kModelFile);
+  };
   if (!options.out.empty()) {
-    value_or_stop(os::write_file(options.out, json.dump(1) + "\n"), kModelFile);
+    using Json = pipeline::OrderedJson;
+    write(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
+  if (!options.html_file.empty()) write(options.html_file, plumbline::report::html_page(report));
+  if (!options.junit_file.empty()) write(options.junit_file, plumbline::report::junit_xml(report));
   if (options.json) {
     print_json(json);
   } else {
@@ -128,12 +138,17 @@ void add_diff(CLI::App& app, int& exit) {
       ->capture_default_str();
   verb->add_flag("--json", options->json, "The whole report as JSON on stdout");
   verb->add_option("-o,--out", options->out, "Write the report as JSON here as well");
+  verb->add_option("--html", options->html_file,
+                   "Write it as one HTML page, with plots and without need of a network");
+  verb->add_option("--junit", options->junit_file,
+                   "Write it as JUnit XML: a test case for each prompt and door");
   verb->footer(
       "Examples:\n"
       "  plumb diff smollm2 --swap kernels=reference\n"
       "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" --tokens 16\n"
       "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json -o report.json\n"
       "  plumb diff smollm2-reference-f32 smollm2 --impact\n"
+      "  plumb diff --from report.json --html report.html --junit report.xml\n"
       "Verdicts: MATCH, DRIFT and TIE_FLIP (exit 0), UNEXPLAINED and WRONG (1); 3 if nothing was "
       "compared.");
   verb->callback([options, &exit] { exit = run_diff(*options); });

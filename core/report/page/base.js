@@ -73,13 +73,14 @@ function placeText(place) {
 
 // ---- Tables
 
-// columns: [{name, n: right-aligned, of: row -> text or node}]
+// columns: [{name, n: right-aligned, text: may be long, wide: not on narrow screens, of: row -> text or node}]
+const classOf = (column) => ["n", "text", "wide"].filter((name) => column[name]).join(" ") || null;
 function table(columns, rows, caption, rowAttributes) {
   return el("div", { class: "scroll" }, el("table", {},
     caption && el("caption", { class: "only-read" }, caption),
-    el("thead", {}, el("tr", {}, columns.map((c) => el("th", { class: c.n && "n", scope: "col" }, c.name)))),
+    el("thead", {}, el("tr", {}, columns.map((c) => el("th", { class: classOf(c), scope: "col" }, c.name)))),
     el("tbody", {}, rows.map((row) => el("tr", rowAttributes ? rowAttributes(row) : {},
-      columns.map((c) => el("td", { class: c.n ? "n" : c.text && "text" }, c.of(row))))))));
+      columns.map((c) => el("td", { class: classOf(c) }, c.of(row))))))));
 }
 function tableBehind(title, make) {
   const details = el("details", {}, el("summary", {}, title));

@@ -165,9 +165,9 @@ function stepsSection(prompt) {
   const n = steps.filter(flips).length;
   return el("section", { id: "steps" }, el("h2", {}, "Step by step"),
     el("p", { class: "lead" }, n === 0 ? "At every step A and B have the same first and pick the same." : count(n, "step") + " with another first or another pick."),
-    timeline(steps),
-    key([svg("circle", { class: "within", cx: 9, cy: 7, r: 4.5 }), "within noise"], [svg("path", { class: "over", d: triangle(9, 7, 6) }), "beyond it"],
-      [svg("path", { class: "budget", d: "M1,7H17" }), "noise of this pair"], [svg("path", { class: "hollow", d: diamond(9, 7, 6) }), "the first or the pick flips"]),
+    steps.some((step) => step.logits.gap_change !== 0 || flips(step)) && [timeline(steps), key(
+      [svg("circle", { class: "within", cx: 9, cy: 7, r: 4.5 }), "within noise"], [svg("path", { class: "over", d: triangle(9, 7, 6) }), "beyond it"],
+      [svg("path", { class: "budget", d: "M1,7H17" }), "noise of this pair"], [svg("path", { class: "hollow", d: diamond(9, 7, 6) }), "the first or the pick flips"])],
     tableBehind("Steps as a table", () => table([
       { name: "Step", n: true, of: ({ logits: l }) => l.step }, { name: "Position", n: true, of: ({ logits: l }) => l.position },
       { name: "Verdict", of: ({ logits: l }) => verdict(l.verdict) },

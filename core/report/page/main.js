@@ -60,6 +60,5 @@ function main() {
   fill(body, {}, [view, identity(REPORT), el("footer", {},
     ORDER.map((n) => el("div", {}, verdict(n), " ", MEANING[n])), el("p", {}, "Made by plumb diff in " + number(REPORT.volatile.seconds) + " s. This page needs no network."))]);
   if (prompts.length) choose(prompts.indexOf(worst));
-  document.documentElement.dataset.ready = String(document.querySelectorAll("svg").length);
 }
 main();

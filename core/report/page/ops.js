@@ -3,6 +3,9 @@
 const plainName = (op) => (op.layer < 0 ? op.op : op.op.slice(op.op.indexOf(".") + 1));
 const isOver = (op, value) => op.budget !== null && (value === null || value > op.budget);
 
+// Beyond its budget, or judged without one.
+const isBad = (op) => op.verdict === "UNEXPLAINED" || op.verdict === "WRONG";
+
 function opText(op) {
   const lines = [seen(op.op) + "  " + op.verdict,
     "introduced, worst row: " + number(op.introduced_worst) + " at position " + op.worst_position,
@@ -46,7 +49,7 @@ function errorPlot(ops) {
     ops.forEach((op, i) => {
       const p = points[i];
       if (op.n_bits_differ === 0) node.append(svg("line", { class: "equal", x1: p.x, x2: p.x, y1: bottom - 7, y2: bottom }));
-      else if (isOver(op, op.introduced_worst)) node.append(svg("path", { class: "over", d: triangle(p.x, p.y, size + 2) }));
+      else if (isBad(op)) node.append(svg("path", { class: "over", d: triangle(p.x, p.y, size + 2) }));
       else node.append(svg("circle", { class: "within", cx: p.x, cy: p.y, r: size }));
     });
     return { node, points };
@@ -128,7 +131,7 @@ function heatKey(ops, field) {
   const sample = (className, opacity) => svg("rect", { class: className, x: 1, y: 1, width: 16, height: 12, "fill-opacity": opacity });
   return key([svg("rect", { class: "band", x: 1, y: 1, width: 16, height: 12 }), "0"],
     [sample("cell", 0.12), power(range.low)], [sample("cell", 0.56), power(Math.round((range.low + range.high) / 2))], [sample("cell", 1), power(range.high)],
-    field === "introduced_by_row" && [[sample("cell over", 1), svg("circle", { class: "mark", cx: 9, cy: 7, r: 2.2 })], "beyond its budget"]);
+    field === "introduced_by_row" && ops.some((op) => op[field].some((value) => isOver(op, value))) && [[sample("cell over", 1), svg("circle", { class: "mark", cx: 9, cy: 7, r: 2.2 })], "beyond its budget"]);
 }
 
 function heatSection(ops) {
@@ -143,7 +146,9 @@ function heatSection(ops) {
   const holder = el("div");
   const draw = () => {
     const field = (choice.querySelector("input:checked") || {}).value || "introduced_by_row";
-    holder.replaceChildren(heatMap(rowed, select.value, field), heatKey(rowed, field));
+    const hasError = rowed.some((op) => op[field].some((value) => value !== 0));
+    if (hasError) holder.replaceChildren(heatMap(rowed, select.value, field), heatKey(rowed, field));
+    else holder.replaceChildren(el("p", {}, "No row has any error."));
   };
   select.addEventListener("change", draw);
   choice.addEventListener("change", draw);
@@ -186,15 +191,14 @@ function opsSection(prompt) {
   return el("section", { id: "ops" }, el("h2", {}, "What each op adds"),
     el("p", { class: "lead" }, "Introduced: B's op on A's input, minus A's output; the worst row's root mean square, relative to A's row." +
       (skipped ? " Not compared: " + skipped + "." : "")),
-    errorPlot(ops),
-    opsKey(hasTotal),
+    ops.every((op) => op.n_bits_differ === 0 && !op.total) ? el("p", {}, "Every op of B gives A's bits.") : [errorPlot(ops), opsKey(hasTotal)],
     tableBehind("All " + count(ops.length, "op") + " as a table", () =>
-      table(columns, ops, "Ops", (op) => ({ class: isOver(op, op.introduced_worst) && "over" }))));
+      table(columns, ops, "Ops", (op) => ({ class: isBad(op) && "over" }))));
 }
 
 function opsKey(hasTotal) {
   return key([svg("circle", { class: "within", cx: 9, cy: 7, r: 4 }), "within budget"],
-    [svg("path", { class: "over", d: triangle(9, 7, 6) }), "beyond budget"],
+    [svg("path", { class: "over", d: triangle(9, 7, 6) }), "beyond budget, or none is known"],
     [svg("line", { class: "equal", x1: 9, x2: 9, y1: 3, y2: 11 }), "equal bits"],
     [svg("path", { class: "budget", d: "M1,7H17" }), "budget"],
     hasTotal && [svg("path", { class: "total", d: "M1,9L9,4L17,8" }), "total: inherited and introduced"]);

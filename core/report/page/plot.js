@@ -13,6 +13,7 @@ function plot(label, draw, minimum) {
     makeAskable(drawn);
     holder.replaceChildren(drawn.node);
   };
+  queueMicrotask(redraw);  // by then it stands in the page
   new ResizeObserver(() => requestAnimationFrame(redraw)).observe(holder);
   return holder;
 }

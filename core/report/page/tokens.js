@@ -18,7 +18,7 @@ function doorsSection(prompt) {
   return el("section", { id: "doors" }, el("h2", {}, "Doors"),
     table([
       { name: "Door", of: (r) => r.door }, { name: "Verdict", of: (r) => (r.verdict ? verdict(r.verdict) : el("span", { class: "soft" }, "–")) },
-      { name: "Size A", n: true, of: (r) => r.a }, { name: "Size B", n: true, of: (r) => r.b },
+      { name: "Size A", n: true, wide: true, of: (r) => r.a }, { name: "Size B", n: true, wide: true, of: (r) => r.b },
       { name: "", text: true, of: (r) => [r.what, r.place && (r.place.seen_a || r.place.seen_b) && el("div", { class: "small" },
         el("span", { class: "side-a" }), quoted(cut(r.place.seen_a, 120)), " ", el("span", { class: "side-b" }), quoted(cut(r.place.seen_b, 120)))] },
     ], rows, "Doors"),
@@ -40,11 +40,18 @@ function align(a, b) {
     for (let i = n - 1; i >= 0; --i)
       for (let j = m - 1; j >= 0; --j)
         best[i][j] = a[from + i] === b[from + j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+    // What was replaced stands opposite what replaced it.
+    let goneA = [], goneB = [];
+    const flush = () => {
+      for (let k = 0; k < Math.max(goneA.length, goneB.length); ++k) rows.push([goneA[k] ?? null, goneB[k] ?? null]);
+      goneA = []; goneB = [];
+    };
     for (let i = 0, j = 0; i < n || j < m;) {
-      if (i < n && j < m && a[from + i] === b[from + j]) rows.push([from + i++, from + j++]);
-      else if (j >= m || (i < n && best[i + 1][j] >= best[i][j + 1])) rows.push([from + i++, null]);
-      else rows.push([null, from + j++]);
+      if (i < n && j < m && a[from + i] === b[from + j]) { flush(); rows.push([from + i++, from + j++]); }
+      else if (j >= m || (i < n && best[i + 1][j] >= best[i][j + 1])) goneA.push(from + i++);
+      else goneB.push(from + j++);
     }
+    flush();
   }
   for (let i = 0; endA + i < a.length; ++i) rows.push([endA + i, endB + i]);
   return rows;
