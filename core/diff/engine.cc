@@ -37,6 +37,17 @@ Result<pipeline::Prompt> render(Side& side, const PromptInput& input, const Diff
   return side.pipeline().render(*input.messages, {.now_unix_s = request.now_unix_s});
 }
 
+std::vector<std::string> pieces(Side& side, const std::vector<int32_t>& ids) {
+  std::vector<std::string> found;
+  const auto tokenizer = side.pipeline().tokenizer();
+  if (!tokenizer) return found;
+  for (const int32_t id : ids) {
+    const auto piece = (*tokenizer)->piece(id, false);
+    found.push_back(piece ? std::string(*piece) : std::string());
+  }
+  return found;
+}
+
 // One of the two cannot render or encode what the other can: that is the difference.
 ExactDoor one_sided(Door door, const std::string& error_a, const std::string& error_b) {
   ExactDoor found;
@@ -149,6 +160,8 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
                  prepare(a, b, input, request, is_forced, has_ids_in_common, prompt, found));
     found.ids_a = prompt.encoding_a.ids;
     found.ids_b = prompt.encoding_b.ids;
+    found.pieces_a = pieces(a, found.ids_a);
+    found.pieces_b = pieces(b, found.ids_b);
     found.cause = explain_prompt(a, b, input, request, found);
     if (can_run) {
       const auto run = is_forced           ? compare_forced

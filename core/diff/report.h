@@ -149,6 +149,7 @@ struct PromptReport {
   uint32_t index = 0;
   std::string prompt;  // as given
   std::vector<int32_t> ids_a, ids_b;
+  std::vector<std::string> pieces_a, pieces_b;  // each id's bytes; empty: nobody can tell
   std::vector<ExactDoor> exact;
   std::vector<OpErrors> ops;  // in the order in which they run
   /// Ops that only one side has, or that A did not record: they were not compared.

@@ -139,6 +139,8 @@ void fields(auto&& visit, Is<PromptReport> auto& prompt) {
   visit("failure_b", prompt.failure_b);
   visit("ids_a", prompt.ids_a);
   visit("ids_b", prompt.ids_b);
+  visit("pieces_a", prompt.pieces_a);
+  visit("pieces_b", prompt.pieces_b);
   visit("text_a", prompt.text_a);
   visit("text_b", prompt.text_b);
   visit("bits_per_byte_a", prompt.bits_per_byte_a);

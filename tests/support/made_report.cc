@@ -187,6 +187,8 @@ PromptReport prompt(Maker& maker, uint32_t index, const std::string& text, Verdi
   report.prompt = text;
   report.verdict = verdict;
   report.ids_a = report.ids_b = {504, 3575, 282, 4649, 314, 260, 1885, 30, 12, 77, 5, 901, 44, 7};
+  report.pieces_a = report.pieces_b = {"The", " capital", " of", " France", " is",  " a",   " very",
+                                       ",",   "\n",       "\t",  "  ",      "\xff", "</s>", "."};
   const auto n = static_cast<uint32_t>(report.ids_a.size());
   const bool is_faulty = verdict == Verdict::kWrong;
   report.exact = {equal(Door::kPrompt, text.size()), equal(Door::kTokens, n),
@@ -266,6 +268,8 @@ diff::Report made_report() {
   PromptReport tokens =
       prompt(maker, 3, "a  b\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x9A\x80", Verdict::kUnexplained);
   tokens.ids_b = {504, 3575, 282, 19, 20, 314, 260, 1885, 12, 77, 5, 901, 44, 7};
+  tokens.pieces_b = {"The",   " capital", " of", " Fra", "nce",  " is",  " a",
+                     " very", "\n",       "\t",  "  ",   "\xff", "</s>", "."};
   tokens.exact[1].place = place(Door::kTokens, 3, "4649", "19");
   tokens.exact[1].verdict = Verdict::kWrong;
   tokens.exact[2].is_compared = false;

@@ -66,12 +66,12 @@ function tokensSection(prompt) {
   const from = Math.max(0, Math.min(first - 40, rows.length - TOKENS_SHOWN));
   const part = (side, at) => {
     if (at === null) return el("span", { class: "row soft side-" + side }, "–");
-    const id = prompt["ids_" + side][at], pieces = prompt["pieces_" + side] || [];
+    const id = prompt["ids_" + side][at], pieces = prompt["pieces_" + side];
     return el("span", { class: "row side-" + side }, pieces[at] !== undefined && quoted(spaced(pieces[at])), " ", el("span", { class: "id" }, id));
   };
   const chip = (row, index) => {
     if (!differs(row)) {
-      const pieces = prompt.pieces_a || [], at = row[0];
+      const pieces = prompt.pieces_a, at = row[0];
       return el("li", {}, pieces[at] !== undefined && el("span", { class: "row" }, quoted(spaced(pieces[at]))), el("span", { class: "id" }, prompt.ids_a[at]));
     }
     return el("li", { class: "differs" + (index === first ? " first" : ""), title: index === first && "the first difference" }, part("a", row[0]), part("b", row[1]));

@@ -47,6 +47,8 @@ Report full_report() {
   prompt.prompt = "caf\xc3\xa9";
   prompt.ids_a = {1, 2};
   prompt.ids_b = {1, 3};
+  prompt.pieces_a = {"caf", "\xc3\xa9"};
+  prompt.pieces_b = {"caf", "e"};
   ExactDoor door;
   door.door = Door::kTokens;
   door.is_compared = true;
