@@ -7,7 +7,8 @@ namespace plumbline::diff::signatures {
 namespace {
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  if (suspect.evidence().info.name != "output_norm") return {};
+  const model::OpInfo& info = suspect.evidence().info;
+  if (info.name != "output_norm" || info.operands.empty()) return {};
   const auto rows_before = [&](const std::vector<float>& first_row) {
     return [&suspect, first_row](const OpInputs& inputs) {
       OpInputs shifted = inputs;
@@ -22,8 +23,8 @@ std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   std::vector<Hypothesis> found;
   const Rows& x = suspect.inputs()[0];
   if (x.shape.first_position > 0 && suspect.evidence().output_of_a) {
-    const auto before = suspect.evidence().output_of_a(suspect.evidence().info.operands[0].writer,
-                                                       x.shape.first_position - 1, 1);
+    const auto before =
+        suspect.evidence().output_of_a(info.operands[0].writer, x.shape.first_position - 1, 1);
     if (before && before->values.size() == x.shape.width)
       found.push_back(variant(suspect, does, rows_before(before->values)));
   }

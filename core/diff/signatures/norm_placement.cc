@@ -4,22 +4,20 @@
 namespace plumbline::diff::signatures {
 namespace {
 
-/// The op whose output this norm reads; empty: none that is known.
-std::string source_of(const std::string& norm, uint32_t n_layers) {
+/// The op whose output the norm reads that wrote the first operand; empty: none that is known.
+std::string source_of(const model::OpInfo& info, uint32_t n_layers) {
+  const std::string& norm = info.operands[0].writer;
   if (norm == "output_norm") return std::to_string(n_layers - 1) + ".ffn_residual";
-  const size_t dot = norm.find('.');
-  if (dot == norm.npos) return "";
-  const std::string layer = norm.substr(0, dot), op = norm.substr(dot + 1);
-  if (op == "ffn_norm") return layer + ".attn_residual";
-  if (op != "attn_norm") return "";
-  return layer == "0" ? "embed" : std::to_string(std::stoul(layer) - 1) + ".ffn_residual";
+  const std::string layer = std::to_string(info.layer) + ".";
+  if (norm == layer + "ffn_norm") return layer + "attn_residual";
+  if (norm != layer + "attn_norm") return "";
+  return info.layer == 0 ? "embed" : std::to_string(info.layer - 1) + ".ffn_residual";
 }
 
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   const OpEvidence& evidence = suspect.evidence();
   if (evidence.info.operands.empty() || !evidence.output_of_a) return {};
-  const std::string source =
-      source_of(evidence.info.operands[0].writer, suspect.hyper_parameters().n_layers);
+  const std::string source = source_of(evidence.info, suspect.hyper_parameters().n_layers);
   const Rows& x = suspect.inputs()[0];
   std::vector<Hypothesis> found;
   for (const std::string& op : {source, source == "embed" ? std::string("embed_scale") : ""}) {
