@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/hash/sha256.h"
@@ -125,11 +127,18 @@ nlohmann::ordered_json json_of(const NumericsClass& numerics) {
           {"weights", numerics.weights}};
 }
 
+// One rounding of f32: where no error was seen, one may come all the same. (0 would demand equal
+// bits.)
+constexpr double kBudgetMin = 1.2e-7;
+
 // Two digits are all that a level is worth; upward, so that what was measured stays within.
 double rounded_up(double value) {
   if (value <= 0 || !std::isfinite(value)) return value;
-  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
-  return std::ceil(value / unit) * unit;
+  const int exponent = static_cast<int>(std::floor(std::log10(value))) - 1;
+  const double digits = std::ceil(value / std::pow(10.0, exponent));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0fe%d", digits, exponent);
+  return std::strtod(text, nullptr);
 }
 
 NumericsClass class_of(const SideIdentity& side) {
@@ -146,7 +155,9 @@ NoiseLevel measured_level(const Report& report, double headroom) {
     level.a.weights = level.b.weights = "*";
   for (const PromptReport& prompt : report.prompts) {
     for (const OpErrors& op : prompt.ops) {
-      double& budget = level.op_budgets[op.kind];
+      // Where equal bits are promised there is nothing to measure.
+      if (op.budget && *op.budget == 0) continue;
+      double& budget = level.op_budgets.try_emplace(op.kind, kBudgetMin).first->second;
       budget = std::max(budget, rounded_up(headroom * op.introduced_worst));
     }
     for (const LogitErrors& logits : prompt.logits)

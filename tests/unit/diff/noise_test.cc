@@ -81,6 +81,36 @@ TEST(NoiseTable, AddingJoinsToTheLarger) {
   EXPECT_THAT(table.levels()[0].models, testing::ElementsAre("m", "n"));
 }
 
+TEST(NoiseTable, ALevelIsWhatWasSeenWithHeadroom) {
+  Report report;
+  report.a = {"m", "", "", "", "", "", "canonical-1", "q8", "f32", "Q4_1", {}, false};
+  report.b = report.a;
+  report.b.numerics = "fast";
+  report.prompts.resize(2);
+  OpErrors op;
+  op.kind = "rope";
+  op.introduced_worst = 1.23e-6;
+  report.prompts[0].ops = {op};
+  op.introduced_worst = 1.1e-6;
+  report.prompts[1].ops = {op};
+  op.kind = "add";
+  op.introduced_worst = 0;
+  report.prompts[1].ops.push_back(op);
+  op.kind = "embed";
+  op.budget = 0;
+  report.prompts[1].ops.push_back(op);
+  LogitErrors logits;
+  logits.gap_change = 0.1;
+  report.prompts[0].logits = {logits};
+  const NoiseLevel level = measured_level(report, 2);
+  EXPECT_EQ(level.op_budgets.at("rope"), 2.5e-6);
+  EXPECT_EQ(level.op_budgets.at("add"), 1.2e-7);  // one rounding
+  EXPECT_EQ(level.op_budgets.count("embed"), 0u);  // equal bits are promised
+  EXPECT_EQ(level.logit_noise, 0.2);
+  EXPECT_EQ(level.a.weights, "*");
+  EXPECT_EQ(level.n_prompts, 2u);
+}
+
 TEST(NoiseTable, WhatIsWrittenIsRead) {
   const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
   const auto read = NoiseTable::parse(table.text(), "noise.json");
