@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Fewer values are compared sooner than a second thread has begun.
-constexpr uint64_t kValuesForOneThread = 32768;
+constexpr uint64_t kValuesForOneThread = 8192;
 
 // sqrt(error / of), where a row of zeros has no size of its own: then the op's mean row has one.
 double relative(double error, double of, double of_mean) {

@@ -29,11 +29,13 @@ Result<void> Recording::put(const std::string& op, uint32_t first_position, uint
                      " to " + std::to_string(rows.first_position + rows.n_rows())};
   }
   const size_t at_value = size_t{first_position - rows.first_position} * width;
-  const size_t size = std::max(rows.values.size(), at_value + values.size());
-  bytes_ += 4 * (size - rows.values.size());
-  rows.values.resize(size);
-  std::copy(values.begin(), values.end(),
-            rows.values.begin() + static_cast<std::ptrdiff_t>(at_value));
+  const auto first = rows.values.begin() + static_cast<std::ptrdiff_t>(at_value);
+  // What is there is replaced; the rest is appended as it is, without being cleared first.
+  const size_t n_replaced = std::min(values.size(), rows.values.size() - at_value);
+  std::copy_n(values.begin(), n_replaced, first);
+  rows.values.insert(rows.values.end(), values.begin() + static_cast<std::ptrdiff_t>(n_replaced),
+                     values.end());
+  bytes_ += 4 * (values.size() - n_replaced);
   return {};
 }
 
