@@ -46,12 +46,22 @@ struct SearchOptions {
   }
 };
 
+/// The hash of the model file, where one of the sides has it already: it takes longer than a
+/// prompt.
+std::string known_sha256(Pair& pair, pipeline::Pipeline& pipeline) {
+  for (diff::Side* const side : {&pair.a(), &pair.b()}) {
+    if (side->pipeline().file().path() == pipeline.file().path())
+      return side->identity().model_sha256;
+  }
+  return "";
+}
+
 class OpenedSession : public diff::OpenedSide {
  public:
-  explicit OpenedSession(const config::ResolvedConfig& config)
+  OpenedSession(const config::ResolvedConfig& config, Pair& pair)
       : session_(config),
-        side_(
-            part_or_stop(diff::make_side({"a mixture"}, session_.config(), session_.pipeline()))) {}
+        side_(part_or_stop(diff::make_side({"a mixture", known_sha256(pair, session_.pipeline())},
+                                           session_.config(), session_.pipeline()))) {}
   diff::Side& side() override { return *side_; }
 
  private:
@@ -59,9 +69,10 @@ class OpenedSession : public diff::OpenedSide {
   std::unique_ptr<diff::Side> side_;
 };
 
-Result<std::unique_ptr<diff::OpenedSide>> open_config(const config::ResolvedConfig& config) {
+Result<std::unique_ptr<diff::OpenedSide>> open_config(const config::ResolvedConfig& config,
+                                                      Pair& pair) {
   try {
-    return std::unique_ptr<diff::OpenedSide>(std::make_unique<OpenedSession>(config));
+    return std::unique_ptr<diff::OpenedSide>(std::make_unique<OpenedSession>(config, pair));
   } catch (const Failure& failure) {
     return failure.error;
   }
@@ -98,7 +109,9 @@ struct Search {
     request.diff.seed = options.seed;
     request.diff.noise = &noise;
     request.diff.cancel = &catch_interrupt();
-    request.open = open_config;
+    request.open = [this](const config::ResolvedConfig& config) {
+      return open_config(config, pair);
+    };
     request.n_runs_max = options.n_runs_max;
     request.n_prompt_runs_max = options.n_prompt_runs_max;
     request.on_run = note_run;
