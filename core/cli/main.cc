@@ -40,6 +40,9 @@ int main(int argc, char** argv) {
   add_bench(app, exit);
   add_plugins(app, exit);
   add_model(app, exit);
+  add_golden(app, exit);
+  add_protocol(app, exit);
+  add_noise(app, exit);
   add_config(app, exit);
   try {
     app.parse(argc, argv);

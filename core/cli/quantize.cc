@@ -2,7 +2,6 @@
 #include "core/model/quantize.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -12,7 +11,7 @@
 
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
-#include "plumb/sdk/quantise.h"
+#include "plumb/sdk/blocks.h"
 
 namespace plumbline::cli {
 namespace {
@@ -29,20 +28,10 @@ struct QuantizeVerb {
   bool json = false;
 };
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
 plumb_format target_format(const std::string& name) {
-  std::string known;
-  for (const FormatInfo& info : kFormats) {
-    if (!can_quantise(info.format)) continue;
-    if (lower_case(info.name) == lower_case(name)) return info.format;
-    known += (known.empty() ? "" : ", ") + lower_case(info.name);
-  }
-  stop(kUsage, {PLUMB_INVALID_ARGUMENT, "--to: found \"" + name + "\", expected one of " + known});
+  auto format = model::quantisable_format(name);
+  if (!format) stop(kUsage, std::move(format).error().at("--to"));
+  return *format;
 }
 
 void check_target(const std::string& in, const std::string& out, bool force) {

@@ -22,6 +22,9 @@ void add_bench(CLI::App& app, int& exit);
 void add_plugins(CLI::App& app, int& exit);
 void add_model(CLI::App& app, int& exit);
 void add_model_quantize(CLI::App& model, int& exit);
+void add_golden(CLI::App& app, int& exit);
+void add_protocol(CLI::App& app, int& exit);
+void add_noise(CLI::App& app, int& exit);
 void add_config(CLI::App& app, int& exit);
 
 }  // namespace plumbline::cli

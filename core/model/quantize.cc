@@ -1,6 +1,7 @@
 #include "core/model/quantize.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -158,6 +159,12 @@ class Kinds {
   std::vector<Outcome> sums_;
 };
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
 /// A loader's word is not taken for the size of a tensor.
 Result<void> check_size(const plumb_tensor& tensor) {
   const FormatInfo* format = find_format(tensor.format);
@@ -181,6 +188,18 @@ plumb_format quantized_format(const plumb_tensor& tensor, plumb_format to) {
     if (row % find_format(format)->block_values == 0) return format;
   }
   return PLUMB_F16;
+}
+
+Result<plumb_format> quantisable_format(std::string_view name) {
+  std::string known;
+  for (const FormatInfo& info : kFormats) {
+    if (!can_quantise(info.format)) continue;
+    const std::string lower = lower_case(info.name);
+    if (lower == lower_case(name)) return info.format;
+    known += (known.empty() ? "" : ", ") + lower;
+  }
+  return Error{PLUMB_INVALID_ARGUMENT,
+               "found \"" + std::string(name) + "\", expected one of " + known};
 }
 
 Result<QuantizeReport> quantize(const ModelFile& file, const plumb_model_writer& writer,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/thread_pool.h"
@@ -16,6 +17,10 @@ namespace plumbline::model {
 /// Rows that are no whole number of Q6_K's blocks fall back to Q8_0, and rows that are none of 32
 /// values to F16, as llama.cpp's own tool does. What is no weight stays as it is.
 plumb_format quantized_format(const plumb_tensor& tensor, plumb_format to);
+
+/// The format of a name, "q8_0" in any case, if values can be turned into it. Fails INVALID_ARGUMENT,
+/// with the names there are.
+Result<plumb_format> quantisable_format(std::string_view name);
 
 struct QuantizeOptions {
   plumb_format to = PLUMB_Q8_0;  // one that can_quantise

@@ -1,4 +1,4 @@
-"""bundle.json of the real models: 100 greedy ids, and the top logits of requantised weights, all by transformers in f32.
+"""bundle.json of the real models: 100 greedy ids, and the top logits of requantised weights, by transformers in f32.
 
 The first-step logits are the file that step `real` wrote beside it. core/doc/golden_bundles.md explains every key.
 """
@@ -115,7 +115,7 @@ def requantised(gguf: Path, to: Q, ids: list[int], plain: np.ndarray) -> dict:
     a, b = plain.astype(np.float64), row.astype(np.float64)
     return {
         "to": to.name,
-        "made_by": {"engine": "gguf-py", "version": version("gguf"), "with": {}},
+        "made_by": {"engine": "gguf-py", "version": version("gguf"), "with": {}, "config": ""},
         "tensors": list(checkpoint.kinds.values()),
         "prompts": [
             {

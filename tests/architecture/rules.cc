@@ -27,8 +27,11 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"runner", {"base", "config", "hash", "model", "trace"}},
     {"diff", {"base", "config", "hash", "host", "model", "pipeline", "runner", "trace"}},
     {"report", {"base", "diff"}},
+    {"golden", {"base", "config", "diff", "hash", "host", "model", "pipeline"}},
+    {"protocol", {"base", "config", "diff", "golden", "host", "model", "pipeline", "trace"}},
     {"cli",
-     {"base", "config", "diff", "hash", "host", "model", "pipeline", "report", "runner", "trace"}},
+     {"base", "config", "diff", "golden", "hash", "host", "model", "pipeline", "protocol", "report",
+      "runner", "trace"}},
 };
 
 /// A room outside core that is built on another one: core/doc/decisions/0008.
