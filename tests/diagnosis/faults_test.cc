@@ -1,0 +1,189 @@
+// faults_test: each fault of faults.jsonl in a whole model that no signature was written on: is the
+// first op that differs the one that was broken, and is its cause named right? Oracle: the fault
+// that was asked for. Layers and prompts are chosen by a fixed seed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+#include "core/diff/signatures/signature.h"
+#include "tests/diagnosis/sides.h"
+#include "tests/support/golden_cases.h"
+
+namespace plumbline::diff::test {
+namespace {
+
+/// A line of faults.jsonl.
+struct Placement {
+  uint32_t index = 0;
+  std::string fault, amount;  // empty: the fault's own
+  std::string model;
+  std::string op;  // that plumb.fault takes the place of
+  std::string broken;  // that computes otherwise, where it is another one
+  std::vector<uint32_t> layers;  // that fit; empty: all
+  bool wants_long = false;  // a prompt that is longer than a window
+};
+
+void PrintTo(const Placement& one, std::ostream* out) {
+  *out << one.fault << " in " << one.model << " at " << one.op;
+}
+
+std::vector<Placement> read_placements() {
+  std::vector<Placement> all;
+  for (const auto& line :
+       plumbline::test::read_jsonl(PLUMB_SOURCE_DIR "/tests/diagnosis/faults.jsonl")) {
+    Placement one;
+    one.index = static_cast<uint32_t>(all.size());
+    one.fault = line.at("fault");
+    one.model = line.at("model");
+    one.op = line.at("op");
+    if (line.contains("amount")) one.amount = line["amount"].dump();
+    one.broken = line.value("broken", one.op);
+    if (line.contains("layers")) one.layers = line["layers"].get<std::vector<uint32_t>>();
+    one.wants_long = line.value("prompt", "") == "long";
+    all.push_back(one);
+  }
+  return all;
+}
+
+/// A long run takes all, in the order of their models; else a share.
+std::vector<Placement> placements() {
+  constexpr uint32_t kShare = 8;
+  std::vector<Placement> taken;
+  for (const Placement& one : read_placements()) {
+    const bool is_quick = !one.wants_long && one.model.find('@') == std::string::npos;
+    if (is_long() || (is_quick && chosen(one.index, kShare) == 0)) taken.push_back(one);
+  }
+  std::stable_sort(taken.begin(), taken.end(),
+                   [](const Placement& a, const Placement& b) { return a.model < b.model; });
+  return taken;
+}
+
+const Signature* find_signature(const std::string& name) {
+  for (const Signature& signature : all_signatures()) {
+    if (signature.name == name) return &signature;
+  }
+  return nullptr;
+}
+
+/// Declared beforehand: in the signatures themselves.
+bool are_equivalent(const std::string& a, const std::string& b) {
+  const auto declares = [](const Signature* one, const std::string& other) {
+    return one != nullptr && std::find(one->equivalents.begin(), one->equivalents.end(), other) !=
+                                 one->equivalents.end();
+  };
+  return declares(find_signature(a), b) || declares(find_signature(b), a);
+}
+
+struct Outcome {
+  std::string model, place, cause;
+  bool is_place_right = false;
+  bool is_cause_right = false;
+  double error = 0;  // at the op that was broken
+};
+
+class Faults : public testing::TestWithParam<Placement> {
+ public:
+  static void TearDownTestSuite() {
+    size_t n_places = 0, n_known = 0, n_named = 0, n_nameless = 0, n_unnamed = 0;
+    std::printf("%-30s %-26s %-18s %-6s %-30s %s\n", "fault", "model", "op", "place", "cause",
+                "error");
+    for (const auto& [fault, outcome] : outcomes()) {
+      const bool is_known = find_signature(fault) != nullptr;
+      n_places += outcome.is_place_right;
+      (is_known ? n_known : n_nameless) += 1;
+      if (outcome.is_cause_right) (is_known ? n_named : n_unnamed) += 1;
+      std::printf("%-30s %-26s %-18s %-6s %-30s %.2g\n", fault.c_str(), outcome.model.c_str(),
+                  outcome.place.c_str(), outcome.is_place_right ? "right" : "WRONG",
+                  outcome.cause.empty() ? "unknown" : outcome.cause.c_str(), outcome.error);
+    }
+    std::printf(
+        "place right %zu of %zu, cause named right %zu of %zu, cause unknown where there is no "
+        "signature %zu of %zu\n",
+        n_places, outcomes().size(), n_named, n_known, n_unnamed, n_nameless);
+    if (is_long()) {
+      EXPECT_GE(static_cast<double>(n_named), 0.95 * static_cast<double>(n_known));
+    }
+    a_.reset();
+  }
+
+ protected:
+  static std::multimap<std::string, Outcome>& outcomes() {
+    static std::multimap<std::string, Outcome> all;
+    return all;
+  }
+
+  /// The healthy side, kept until another model is asked for.
+  static OpenedSide* side_a(const std::string& model) {
+    if (a_ != nullptr && a_->side->identity().config == model) return a_.get();
+    a_.reset();
+    auto opened = open_side(model, {});
+    EXPECT_TRUE(opened) << opened.error().message;
+    if (opened) a_ = *std::move(opened);
+    return a_.get();
+  }
+
+ private:
+  static inline std::unique_ptr<OpenedSide> a_;
+};
+
+TEST_P(Faults, ArePlacedAndNamed) {
+  const Placement& broken = GetParam();
+  OpenedSide* const a = side_a(broken.model);
+  ASSERT_NE(a, nullptr);
+  const std::vector<std::string>& ops = a->side->op_names();
+  const bool is_outside = std::find(ops.begin(), ops.end(), broken.op) != ops.end();
+  std::string where, place = broken.broken;
+  if (!is_outside) {
+    std::vector<uint32_t> layers = broken.layers;
+    for (uint32_t i = 0; broken.layers.empty() && i < a->side->hyper_parameters().n_layers; ++i)
+      layers.push_back(i);
+    const std::string layer =
+        std::to_string(layers[chosen(1000 + broken.index, static_cast<uint32_t>(layers.size()))]);
+    where = ", layers: " + layer + "-" + layer;
+    place = layer + "." + broken.broken;
+  }
+  const std::string amount = broken.amount.empty() ? "" : ", amount: " + broken.amount;
+  auto b = open_side(broken.model,
+                     {"kernels.overrides=[{op: " + broken.op + where +
+                      ", backend: plumb.fault, options: {fault: " + broken.fault + amount + "}}]"},
+                     a);
+  ASSERT_TRUE(b) << b.error().message;
+  const auto& all = texts("held_out");
+  const std::string text =
+      broken.wants_long ? long_text()
+                        : all[chosen(2000 + broken.index, static_cast<uint32_t>(all.size()))];
+  const auto report = compare(*a->side, *(*b)->side,
+                              {.prompts = {prompt_for(*a, broken.model, text)}, .n_steps = 2});
+  ASSERT_TRUE(report) << report.error().message;
+
+  const PromptReport& found = report->prompts.front();
+  Outcome outcome;
+  outcome.model = broken.model;
+  outcome.place = "none";
+  if (found.place) {
+    outcome.place =
+        found.place->door == Door::kOps ? found.place->op : door_name(found.place->door);
+  }
+  outcome.is_place_right = outcome.place == place && found.verdict == Verdict::kWrong;
+  if (found.cause) outcome.cause = found.cause->signature;
+  const std::string expected = find_signature(broken.fault) != nullptr ? broken.fault : "";
+  outcome.is_cause_right = outcome.cause == expected || are_equivalent(outcome.cause, expected);
+  for (const OpErrors& op : found.ops) {
+    if (op.op == place) outcome.error = op.introduced_worst;
+  }
+  outcomes().emplace(broken.fault, outcome);
+  EXPECT_TRUE(outcome.is_place_right) << "found at " << outcome.place << ", expected at " << place
+                                      << "; " << verdict_name(found.verdict);
+  EXPECT_TRUE(outcome.is_cause_right || outcome.cause.empty())
+      << place << ": " << found.cause->statement;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Faults, testing::ValuesIn(placements()), [](const auto& one) {
+  return one.param.fault + "_" + std::to_string(one.param.index);
+});
+
+}  // namespace
+}  // namespace plumbline::diff::test
