@@ -50,6 +50,12 @@ std::vector<CleanPair> pairs() {
   return all;
 }
 
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
 class CleanPairs : public testing::TestWithParam<CleanPair> {
  public:
   static void TearDownTestSuite() {
@@ -91,6 +97,11 @@ TEST_P(CleanPairs, RaiseNoAlarm) {
     ++n_alarms;
     std::string where = prompt.place ? prompt.place->op : "";
     if (prompt.place && where.empty()) where = door_name(prompt.place->door);
+    for (const OpErrors& op : prompt.ops) {
+      if (op.op != where) continue;
+      where += ", error " + number(op.introduced_worst) + ", budget " +
+               (op.budget ? number(*op.budget) : "unknown");
+    }
     ADD_FAILURE() << model << " " << way->name << ": " << verdict_name(prompt.verdict) << " at "
                   << where << (prompt.cause ? ", " + prompt.cause->statement : "") << ": "
                   << prompt.prompt;

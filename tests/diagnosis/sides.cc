@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "core/model/placement.h"
 #include "core/model/quantize.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
@@ -50,6 +51,20 @@ Result<std::string> path_of(const std::string& model) {
   if (path.empty()) return Error{PLUMB_NOT_FOUND, name + " is missing: plumb model pull " + name};
   if (at == std::string::npos) return path;
   return quantised(path, model.substr(at + 1));
+}
+
+/// Has the table a level for the pair's logits and for each op that need not give equal bits?
+Result<bool> has_levels(const NoiseTable& table, OpenedSide& a, OpenedSide& b) {
+  const bool is_equal = a.side->numerics() == b.side->numerics();
+  if (!is_equal && !table.logit_noise(a.side->numerics(), b.side->numerics())) return false;
+  PLUMB_ASSIGN(const model::Decoder* const decoder, a.pipeline->decoder());
+  for (const model::OpInfo* op : decoder->ops()) {
+    const NumericsClass* const of_a = a.side->op_class(op->name);
+    const NumericsClass* const of_b = b.side->op_class(op->name);
+    if (op->kind == PLUMB_OP_QUANTIZE || of_b == nullptr || *of_a == *of_b) continue;
+    if (!table.op_budget(model::op_kind_name(op->kind), *of_a, *of_b)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -108,8 +123,8 @@ Result<NoiseTable> noise_for(OpenedSide& a, OpenedSide& b, const std::string& mo
   const auto bytes = plumbline::test::read_file(PLUMB_SOURCE_DIR "/configs/diff/" + name);
   PLUMB_ASSIGN(NoiseTable table, NoiseTable::parse(std::string(bytes.begin(), bytes.end()), name));
   *source = name;
-  const bool is_equal = a.side->numerics() == b.side->numerics();
-  if (is_equal || table.logit_noise(a.side->numerics(), b.side->numerics())) return table;
+  PLUMB_ASSIGN(const bool is_complete, has_levels(table, a, b));
+  if (is_complete) return table;
   DiffRequest request{.prompts = {}, .n_steps = 2};
   const auto& all = texts("calibration");
   for (size_t i = 0; i < kCalibrationTexts; ++i)
