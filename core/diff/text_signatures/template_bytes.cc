@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/diff/text_signatures/json_values.h"
 #include "core/diff/text_signatures/templates.h"
 
 namespace plumbline::diff {
@@ -28,15 +29,12 @@ Difference difference(std::string_view a, std::string_view b) {
 
 bool has_system(const OrderedJson& conversation) {
   return std::ranges::any_of(messages_of(conversation), [](const OrderedJson& message) {
-    return message.value("role", "") == "system";
+    return text_at(message, "role") == "system";
   });
 }
 
 std::string bos_of(const Conversation& conversation, const std::string& own) {
-  const OrderedJson& given = conversation.messages;
-  if (given.is_object() && given.contains("bos_token") && given["bos_token"].is_string())
-    return given["bos_token"].get<std::string>();
-  return own;
+  return text_at(conversation.messages, "bos_token", own);
 }
 
 /// The words that A gives the system where a conversation does not: what stands where the words of
@@ -112,8 +110,7 @@ std::string renamed_outside(const Conversation& conversation, std::string_view b
   std::string out;
   size_t at = 0;
   for (const OrderedJson& message : messages_of(conversation.messages)) {
-    if (!message.contains("content") || !message["content"].is_string()) continue;
-    const std::string said = message["content"].get<std::string>();
+    const std::string said = text_at(message, "content");
     const size_t found = said.empty() ? std::string::npos : bytes.find(said, at);
     if (found == std::string::npos) continue;
     out += renamed(bytes.substr(at, found - at), ours, theirs, false);

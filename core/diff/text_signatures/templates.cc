@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diff/text_signatures/diagnose.h"
+#include "core/diff/text_signatures/json_values.h"
 #include "plumb/sdk/white_space.h"
 
 namespace plumbline::diff {
@@ -91,7 +92,7 @@ void erase_role(Conversation& conversation, const char* role) {
   OrderedJson& messages = messages_of(conversation.messages);
   OrderedJson kept = OrderedJson::array();
   for (OrderedJson& message : messages) {
-    if (message.value("role", "") != role) kept.push_back(std::move(message));
+    if (text_at(message, "role") != role) kept.push_back(std::move(message));
   }
   messages = std::move(kept);
 }
@@ -100,14 +101,14 @@ void erase_role(Conversation& conversation, const char* role) {
 void merge_system(Conversation& conversation, const std::string& between) {
   std::string said;
   for (const OrderedJson& message : messages_of(conversation.messages)) {
-    if (message.value("role", "") == "system" && message["content"].is_string())
-      said += message["content"].get<std::string>();
+    if (text_at(message, "role") == "system") said += text_at(message, "content");
   }
   if (said.empty()) return;
   erase_role(conversation, "system");
   for (OrderedJson& message : messages_of(conversation.messages)) {
-    if (message.value("role", "") != "user" || !message["content"].is_string()) continue;
-    message["content"] = said + between + message["content"].get<std::string>();
+    const OrderedJson* const content = member_of(message, "content");
+    if (text_at(message, "role") != "user" || content == nullptr || !content->is_string()) continue;
+    message["content"] = said + between + content->get<std::string>();
     return;
   }
 }
@@ -125,7 +126,7 @@ bool goes_on(const Conversation& conversation) {
   if (is_asked(conversation.messages) || conversation.request.final_turn != FinalTurn::kAuto)
     return conversation.request.final_turn == FinalTurn::kContinue;
   const OrderedJson& messages = messages_of(conversation.messages);
-  return !messages.empty() && messages.back().value("role", "") == "assistant";
+  return !messages.empty() && text_at(messages.back(), "role") == "assistant";
 }
 
 void add_conversation_hypotheses(const TemplateEvidence& evidence, TemplateHypotheses& out) {
@@ -168,9 +169,10 @@ void add_conversation_hypotheses(const TemplateEvidence& evidence, TemplateHypot
     add("content_stripped", "B strips white space around messages, A does not",
         [&roles](Conversation& conversation) {
           for (OrderedJson& message : messages_of(conversation.messages)) {
-            if (std::ranges::count(roles, message.value("role", "")) > 0 &&
-                message.contains("content") && message["content"].is_string())
-              message["content"] = stripped(message["content"].get<std::string>());
+            const OrderedJson* const content = member_of(message, "content");
+            if (std::ranges::count(roles, text_at(message, "role")) > 0 && content != nullptr &&
+                content->is_string())
+              message["content"] = stripped(content->get<std::string>());
           }
         });
   }

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/diff/text_signatures/diagnose.h"
+#include "core/diff/text_signatures/json_values.h"
 #include "core/diff/text_signatures/metadata.h"
 #include "core/diff/text_signatures/tokenizer_json.h"
 #include "core/diff/text_signatures/tokens.h"
@@ -115,7 +116,8 @@ class TextHypothesesOf {
     const auto change = [&](bool becomes_special, const auto& is_meant) {
       Json changed = added;
       for (Json& token : changed) {
-        if (is_meant(token.value("content", std::string()))) token["special"] = becomes_special;
+        if (token.is_object() && is_meant(text_at(token, "content")))
+          token["special"] = becomes_special;
       }
       add_json(becomes_special ? "literals_hidden" : "special_tokens_shown",
                becomes_special ? "B does not show added tokens that A shows"
@@ -149,7 +151,7 @@ class TextHypothesesOf {
     bool joins = false;
     bool has_strip = false;
     for (size_t i = 0; i < steps.size(); ++i) {
-      const std::string type = steps[i].value("type", std::string());
+      const std::string type = text_at(steps[i], "type");
       std::vector<Json> fewer = steps;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
       std::vector<Json> other = steps;
@@ -164,7 +166,7 @@ class TextHypothesesOf {
       } else if (type == "ByteLevel") {
         add("byte_alphabet_shown", "B shows bytes in the byte-level alphabet", fewer);
       } else if (type == "WordPiece") {
-        const bool is_on = steps[i].value("cleanup", false);
+        const bool is_on = flag_at(steps[i], "cleanup", false);
         other[i]["cleanup"] = !is_on;
         add("clean_up_spaces",
             is_on ? "B keeps spaces in front of punctuation, A takes them away"
@@ -172,7 +174,7 @@ class TextHypothesesOf {
             other);
       } else if (type == "Metaspace") {
         add("space_mark_shown", "B does not decode the mark that stands for a space", fewer);
-        const bool is_lost = steps[i].value("prepend_scheme", std::string("always")) == "never";
+        const bool is_lost = text_at(steps[i], "prepend_scheme", "always") == "never";
         other[i]["prepend_scheme"] = is_lost ? "always" : "never";
         add(is_lost ? "leading_space_lost" : "leading_space_kept",
             is_lost ? "B drops the space in front of a decoded text"

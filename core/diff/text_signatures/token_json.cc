@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/diff/text_signatures/json_values.h"
 #include "core/diff/text_signatures/metadata.h"
 #include "core/diff/text_signatures/tokens.h"
 
@@ -10,7 +11,7 @@ constexpr const char* kNormalizers = "normalizers";
 constexpr const char* kPreTokenizers = "pretokenizers";
 
 std::string type_of(const Json& step) {
-  return step.is_object() ? step.value("type", std::string()) : std::string();
+  return text_at(step, "type");
 }
 
 Json step(const char* type) {
@@ -83,9 +84,7 @@ class Normaliser {
     for (const char* flag : {"lowercase", "strip_accents", "handle_chinese_chars", "clean_text"}) {
       std::vector<Json> other = steps_;
       // An accent rule that is not stated follows the case.
-      const bool is_on = steps_[i].contains(flag) && steps_[i][flag].is_boolean()
-                             ? steps_[i][flag].get<bool>()
-                             : steps_[i].value("lowercase", false);
+      const bool is_on = flag_at(steps_[i], flag, flag_at(steps_[i], "lowercase", false));
       other[i][flag] = !is_on;
       add("normaliser_wrong",
           "B's normaliser has " + std::string(flag) + (is_on ? " off" : " on") + ", A's not",
@@ -150,7 +149,7 @@ void add_prefix_space(const TokenEvidence& evidence, const TokenizerJson& file,
   bool has_prepend = false;
   bool has_mark = false;
   for (size_t i = 0; i < normalizers.size(); ++i) {
-    has_mark |= normalizers[i].value("content", std::string()) == "\u2581";
+    has_mark |= text_at(normalizers[i], "content") == "\u2581";
     if (type_of(normalizers[i]) != "Prepend") continue;
     has_prepend = true;
     std::vector<Json> fewer = normalizers;
@@ -169,11 +168,11 @@ void add_prefix_space(const TokenEvidence& evidence, const TokenizerJson& file,
     const std::string type = type_of(cuts[i]);
     std::vector<Json> other = cuts;
     if (type == "ByteLevel") {
-      const bool is_lost = cuts[i].value("add_prefix_space", true);
+      const bool is_lost = flag_at(cuts[i], "add_prefix_space", true);
       other[i]["add_prefix_space"] = !is_lost;
       add(is_lost, "pre_tokenizer", kPreTokenizers, other);
     } else if (type == "Metaspace") {
-      const std::string scheme = cuts[i].value("prepend_scheme", std::string("always"));
+      const std::string scheme = text_at(cuts[i], "prepend_scheme", "always");
       other[i].erase("add_prefix_space");
       for (const char* wanted : {"always", "first", "never"}) {
         if (scheme == wanted) continue;
@@ -218,9 +217,8 @@ void add_pre_tokenizer(const TokenEvidence& evidence, const TokenizerJson& file,
   };
   for (size_t i = 0; i < steps.size(); ++i) {
     std::vector<Json> other = steps;
-    std::string pattern = steps[i].contains("pattern") && steps[i]["pattern"].contains("Regex")
-                              ? steps[i]["pattern"]["Regex"].get<std::string>()
-                              : std::string();
+    const Json* const given = member_of(steps[i], "pattern");
+    const std::string pattern = given == nullptr ? "" : text_at(*given, "Regex");
     const auto exchange = [&](std::string_view old, std::string_view with, const char* statement) {
       const size_t at = pattern.find(old);
       if (at == std::string::npos) return;
@@ -256,7 +254,7 @@ void add_pre_tokenizer(const TokenEvidence& evidence, const TokenizerJson& file,
   add("B cuts words and punctuation", {step("Whitespace")});
   if (type_of(steps.back()) == "Metaspace") {
     std::vector<Json> other = steps;
-    other.back()["split"] = !steps.back().value("split", true);
+    other.back()["split"] = !flag_at(steps.back(), "split", true);
     add("B's Metaspace cuts where A's does not, or the other way round", other);
   }
   if (type_of(steps.back()) != "ByteLevel") return;

@@ -1,3 +1,4 @@
+#include "core/diff/text_signatures/json_values.h"
 #include "core/diff/text_signatures/metadata.h"
 #include "core/diff/text_signatures/tokens.h"
 
@@ -44,7 +45,7 @@ void add_added_tokens(const TokenEvidence& evidence, const TokenizerJson& file,
   const Json added = file.section({"added_tokens"});
   if (!added.is_array()) return;
   for (size_t i = 0; i < added.size(); ++i) {
-    const std::string content = added[i].value("content", std::string());
+    const std::string content = text_at(added[i], "content");
     if (content.empty() || evidence.prompt.bytes.find(content) == std::string::npos) continue;
     // The ids of the others may hang on its place, or not.
     Json misspelt = added;

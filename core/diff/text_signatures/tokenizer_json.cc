@@ -5,6 +5,8 @@
 namespace plumbline::diff {
 namespace {
 
+constexpr int kDepthMax = 32;  // the JSON library copies and writes by recursion
+
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -77,8 +79,13 @@ std::string_view TokenizerJson::raw(const std::vector<std::string_view>& path) c
 Json TokenizerJson::section(const std::vector<std::string_view>& path) const {
   const std::string_view found = raw(path);
   if (found.empty()) return nullptr;
-  Json parsed = Json::parse(found, nullptr, false);
-  return parsed.is_discarded() ? Json(nullptr) : parsed;
+  bool is_too_deep = false;
+  const auto keep = [&](int depth, Json::parse_event_t, Json&) {
+    is_too_deep |= depth > kDepthMax;
+    return !is_too_deep;
+  };
+  Json parsed = Json::parse(found, keep, false);
+  return parsed.is_discarded() || is_too_deep ? Json(nullptr) : parsed;
 }
 
 std::optional<std::string> TokenizerJson::with(const std::vector<std::string_view>& path,

@@ -17,7 +17,7 @@ class TokenizerJson {
   /// text must outlive the object. Nothing can be read of a broken file.
   explicit TokenizerJson(std::string_view text) : text_(text) {}
 
-  /// Null where there is none or it is broken. path: {"model", "byte_fallback"}.
+  /// Null: there is none, or it is broken or too deep. path: {"model", "byte_fallback"}.
   Json section(const std::vector<std::string_view>& path) const;
   /// The whole file with another value there; nothing if what the path leads through is no object.
   std::optional<std::string> with(const std::vector<std::string_view>& path,
