@@ -66,7 +66,16 @@ QuantisedRows quantise_rows(const Rows& x, size_t group) {
   for (size_t begin = 0; begin + group <= x.values.size(); begin += group) {
     const float* from = x.values.data() + begin;
     float largest = 0;
-    for (size_t i = 0; i < group; ++i) largest = std::max(largest, std::abs(from[i]));
+    bool is_finite = true;
+    for (size_t i = 0; i < group; ++i) {
+      largest = std::max(largest, std::abs(from[i]));
+      is_finite &= std::isfinite(from[i]);
+    }
+    if (!is_finite) {  // no code can stand for it
+      std::fill_n(out.scales.begin() + static_cast<std::ptrdiff_t>(begin / PLUMB_QK),
+                  group / PLUMB_QK, std::numeric_limits<float>::quiet_NaN());
+      continue;
+    }
     if (largest < 0x1p-100f) continue;  // scales and codes are 0
     const float inverse = 127.0f / largest;
     for (size_t i = 0; i < group; ++i) {

@@ -52,8 +52,8 @@ struct QuantisedRows {
   std::vector<int8_t> codes;  // [n_rows,width]
   std::vector<float> scales;  // [n_rows,width/32]
 };
-/// width: a multiple of 32. Values must be finite. group: values that share a scale, a multiple of
-/// 32 that divides the width.
+/// width: a multiple of 32. group: values that share a scale, a multiple of 32 that divides the
+/// width; where one of them is not finite, the scale is NaN.
 QuantisedRows quantise_rows(const Rows& x, size_t group = PLUMB_QK);
 Matrix matrix_of(const QuantisedRows& x);
 

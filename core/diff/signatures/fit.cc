@@ -66,13 +66,20 @@ std::optional<Turns> measured_turns_at(const Suspect& suspect, int32_t position)
 std::vector<int64_t> offsets_of(const Suspect& suspect) {
   const std::vector<float> frequencies = suspect.rope().frequencies;
   const Turns turns = measured_turns(suspect);
+  double farthest = 0;
+  for (const int32_t position : turns.positions)
+    farthest = std::max(farthest, std::abs(static_cast<double>(position)));
+  const double largest = INT32_MAX - farthest;  // what is added leaves positions
   std::vector<int64_t> offsets;
   // A slow pair tells a large offset from a small one, a slower one a larger from that.
   for (const double slow : {1e-1, 1e-3, 1e-5}) {
     size_t pair = 0;
     while (pair + 1 < frequencies.size() && frequencies[pair] > slow) ++pair;
     for (size_t t = 0; t < turns.positions.size(); ++t) {
-      const auto offset = static_cast<int64_t>(std::llround(turns.at(t, pair) / frequencies[pair]));
+      // No number where the pair does not turn at all.
+      const double measured = std::round(turns.at(t, pair) / frequencies[pair]);
+      if (!(std::abs(measured) <= largest)) continue;
+      const auto offset = static_cast<int64_t>(measured);
       if (offset != 0 && std::ranges::find(offsets, offset) == offsets.end())
         offsets.push_back(offset);
     }
