@@ -142,6 +142,10 @@ void add_diff(CLI::App& app, int& exit) {
                    "Write it as one HTML page, with plots and without need of a network");
   verb->add_option("--junit", options->junit_file,
                    "Write it as JUnit XML: a test case for each prompt and door");
+  // They are of reports, and a rank is none.
+  for (const char* option : {"--mode", "--tokens", "--seed", "--all-rows", "--noise", "--calibrate",
+                             "--from", "--strict", "--out", "--html", "--junit"})
+    impact->excludes(verb->get_option(option));
   verb->footer(
       "Examples:\n"
       "  plumb diff smollm2 --swap kernels=reference\n"

@@ -44,26 +44,8 @@ struct Pair {
   const Value* b = nullptr;
 };
 
-/// Entries with one name belong together; their order means nothing.
-std::vector<Pair> pair_by_name(const Value& a, const Value& b,
-                               std::string (*name_of)(const Value&)) {
-  std::vector<Pair> pairs;
-  for (const Value& item : a.items) pairs.push_back({name_of(item), &item, nullptr});
-  for (const Value& item : b.items) {
-    const std::string name = name_of(item);
-    const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
-      return pair.b == nullptr && pair.name == name;
-    });
-    if (found == pairs.end()) {
-      pairs.push_back({name, nullptr, &item});
-    } else {
-      found->b = &item;
-    }
-  }
-  return pairs;
-}
-
-/// The longest sequence of names that both lists have in this order belongs together.
+/// The longest sequence of names that both lists have in this order belongs together: order counts
+/// in both kinds of lists. Of overrides, the first that fits an op is the one that holds.
 std::vector<Pair> pair_in_order(const Value& a, const Value& b,
                                 std::string (*name_of)(const Value&)) {
   const size_t n = a.items.size(), m = b.items.size();
@@ -161,7 +143,7 @@ class Choices::Builder {
       if (a->kind == Kind::kList && b->kind == Kind::kList &&
           a->items.size() <= kPairsMax / (b->items.size() + 1)) {
         if (path == "kernels.overrides")
-          return join_lists(path, *a, pair_by_name(*a, *b, override_name));
+          return join_lists(path, *a, pair_in_order(*a, *b, override_name));
         if (path == "sampling.stages")
           return join_lists(path, *a, pair_in_order(*a, *b, stage_name));
       }

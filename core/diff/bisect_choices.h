@@ -17,9 +17,9 @@ struct Choice {
   std::string a, b;  // the two values on one line; empty: it is not there
 };
 
-/// The differences of two resolved trees. A choice is a key with a value; an entry of
-/// kernels.overrides, by op and layers; an entry of sampling.stages, by name; any other list as a
-/// whole. What means nothing by halves is one choice: model.source, and a path with its sha256.
+/// The differences of two resolved trees. A choice is a key with a value; an entry of overrides, by
+/// op and layers, or of stages, by name (moved, it is two); any other list as a whole. What means
+/// nothing by halves is one choice: model.source, and a path with its sha256.
 class Choices {
  public:
   Choices(const config::Value& a, const config::Value& b);
@@ -30,7 +30,7 @@ class Choices {
   std::vector<Choice> list() && { return std::move(list_); }
   uint32_t size() const { return static_cast<uint32_t>(list_.size()); }
 
-  /// A with those choices of B. Fails INVALID_CONFIG where they contradict one another.
+  /// A with those choices of B; all: B. Fails INVALID_CONFIG where they contradict one another.
   Result<config::ResolvedConfig> mix(const Subset& of_b) const;
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/diff/comparable.h"
 #include "core/diff/quantisation.h"
 #include "core/trace/recording.h"
 #include "plumb/sdk/blocks.h"
@@ -322,6 +323,7 @@ Result<std::vector<float>> logits_with(Side& a, Side& b, const std::vector<std::
 
 Result<ImpactReport> measure_impact(Side& a, Side& b, const ImpactRequest& request) {
   PLUMB_TRY(check_pipelines(a, b));
+  PLUMB_TRY(check_comparable(a, b));
   return Measurement(a, b, request).run();
 }
 

@@ -46,8 +46,8 @@ struct ImpactReport {
 
 /// Of each prompt the last 64 rows are scored. Each op or tensor costs one forward of A a prompt,
 /// where B's op differs at all; of a tensor that several ops read, two more for each further op.
-/// Fails UNSUPPORTED (a side that is a runner), INCOMPATIBLE (ops of other widths), and as a side
-/// does.
+/// Fails UNSUPPORTED (a side that is a runner), INCOMPATIBLE (other vocabularies, ops of other
+/// widths), and as a side does.
 Result<ImpactReport> measure_impact(Side& a, Side& b, const ImpactRequest& request);
 
 /// Logits of a prompt's last rows, f32[n,V], n at most 64, in A with some of B's ops, given in the

@@ -130,7 +130,22 @@ std::optional<PairScore> RowScorer::score_pair(std::span<const float> a, std::sp
 Result<void> RowsScorer::score(std::span<const float> a, std::span<const float> b,
                                std::span<const int32_t> next, uint32_t chunk,
                                std::vector<Scored>& scored) {
+  if (next.empty()) return {};
   const size_t first = scored.size(), n_rows = next.size(), width = a.size() / n_rows;
+  const bool fits = width > 0 && a.size() == n_rows * width && (b.empty() || b.size() == a.size());
+  if (!fits) {
+    return Error{PLUMB_INCOMPATIBLE, "logits of " + std::to_string(n_rows) +
+                                         " rows: " + std::to_string(a.size()) + " in A, " +
+                                         std::to_string(b.size()) + " in B"};
+  }
+  const auto strange = std::find_if(next.begin(), next.end(), [&](int32_t id) {
+    return id < 0 || static_cast<size_t>(id) >= width;
+  });
+  if (strange != next.end()) {
+    return Error{PLUMB_INCOMPATIBLE, "id " + std::to_string(*strange) +
+                                         " came next, expected one of the " +
+                                         std::to_string(width) + " that have logits"};
+  }
   scored.resize(first + n_rows);
   std::vector<char> is_finite(n_rows, 0);
   pool_->run(static_cast<uint32_t>(n_rows), [&](uint32_t thread, uint32_t row) {

@@ -54,7 +54,7 @@ class RowsScorer {
   explicit RowsScorer(ThreadPool& pool) : pool_(&pool), scorers_(pool.n_threads()) {}
 
   /// a, b: f32[n,V]; b empty: a alone. next: the n ids that came next. Appends to scored. Fails
-  /// NUMERIC: which row, from 0 on.
+  /// NUMERIC (which row, from 0 on), INCOMPATIBLE (rows of other widths, an id without a logit).
   Result<void> score(std::span<const float> a, std::span<const float> b,
                      std::span<const int32_t> next, uint32_t chunk, std::vector<Scored>& scored);
 

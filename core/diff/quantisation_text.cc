@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/diff/comparable.h"
+
 namespace plumbline::diff {
 namespace {
 
@@ -21,15 +23,7 @@ Result<pipeline::Encoding> encode(Side& side, std::string_view text) {
 }
 
 Result<void> check_alike(Side& a, Side& b, const pipeline::Encoding& of_a, std::string_view text) {
-  PLUMB_ASSIGN(const std::string vocabulary_a, a.vocabulary_sha256());
-  PLUMB_ASSIGN(const std::string vocabulary_b, b.vocabulary_sha256());
-  if (vocabulary_a != vocabulary_b)
-    return Error{PLUMB_INCOMPATIBLE, "the vocabularies differ: their ids mean different bytes"};
-  if (a.hyper_parameters().n_vocab != b.hyper_parameters().n_vocab) {
-    return Error{PLUMB_INCOMPATIBLE,
-                 "the models do not fit: logits " + std::to_string(a.hyper_parameters().n_vocab) +
-                     " in A and " + std::to_string(b.hyper_parameters().n_vocab) + " in B"};
-  }
+  PLUMB_TRY(check_comparable(a, b));
   PLUMB_ASSIGN(const pipeline::Encoding of_b, encode(b, text));
   const auto [in_a, in_b] =
       std::mismatch(of_a.ids.begin(), of_a.ids.end(), of_b.ids.begin(), of_b.ids.end());

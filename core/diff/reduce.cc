@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/base/os/durable.h"
+#include "core/base/os/fresh_folder.h"
 #include "core/config/show.h"
 #include "core/hash/sha256.h"
 
@@ -34,60 +35,9 @@ void set_text(Value& map, const std::string& key, const std::string& text) {
   map.entries.push_back({key, map.origin, Value::make(Value::Kind::kScalar, map.origin, text)});
 }
 
-/// A folder under another name until it is whole.
-class CaseFolder {
- public:
-  static Result<CaseFolder> create(const std::string& target) {
-    CaseFolder made(target);
-    std::error_code error;
-    fs::remove_all(made.path_, error);  // of a process that was killed
-    fs::create_directory(made.path_, error);
-    if (error) return failed(made.path_, error);
-    made.is_ours_ = true;
-    return made;
-  }
-  CaseFolder(CaseFolder&& other) noexcept
-      : target_(std::move(other.target_)),
-        path_(std::move(other.path_)),
-        is_ours_(std::exchange(other.is_ours_, false)) {}
-  CaseFolder& operator=(CaseFolder&&) = delete;
-  ~CaseFolder() {
-    std::error_code ignored;
-    if (is_ours_) fs::remove_all(path_, ignored);
-  }
-
-  Result<void> write(const std::string& name, std::string_view bytes) const {
-    return os::write_file(path_ + "/" + name, bytes);
-  }
-  Result<void> copy(const std::string& from, const std::string& name) const {
-    std::error_code error;
-    fs::copy_file(from, path_ + "/" + name, error);
-    return error ? Result<void>(failed(from, error)) : Result<void>();
-  }
-  Result<void> make_executable(const std::string& name) const {
-    std::error_code error;
-    using fs::perms;
-    fs::permissions(path_ + "/" + name, perms::owner_exec | perms::group_exec | perms::others_exec,
-                    fs::perm_options::add, error);
-    return error ? Result<void>(failed(name, error)) : Result<void>();
-  }
-  Result<void> publish() {
-    PLUMB_TRY(os::publish_file(path_, target_));
-    is_ours_ = false;
-    return {};
-  }
-
- private:
-  explicit CaseFolder(std::string target)
-      : target_(std::move(target)), path_(target_ + ".unfinished") {}
-
-  std::string target_, path_;
-  bool is_ours_ = false;
-};
-
 /// A config that means the same from inside the folder. side: "a" or "b", for names of files.
 Result<std::string> portable_config(const config::ResolvedConfig& resolved, const std::string& side,
-                                    const CaseFolder& folder) {
+                                    const std::string& folder) {
   config::ResolvedConfig portable = resolved;
   Value& source = *portable.tree.at("model.source");
   if (const Value* const path = source.find("path")) {
@@ -105,9 +55,11 @@ Result<std::string> portable_config(const config::ResolvedConfig& resolved, cons
     const std::string from = path->text;
     std::error_code ignored;
     if (fs::is_regular_file(from, ignored) && fs::file_size(from, ignored) <= kCopiedBytesMax) {
-      const std::string name = side + "-" + fs::path(from).filename().string();
-      PLUMB_TRY(folder.copy(from, name));
-      PLUMB_ASSIGN(const std::string sha256, sha256_of_file(from));
+      const std::string name = side + "-" + part + "-" + fs::path(from).filename().string();
+      std::error_code error;
+      fs::copy_file(from, fs::path(folder) / name, error);
+      if (error) return failed(from, error);
+      PLUMB_ASSIGN(const std::string sha256, sha256_of_file(fs::path(folder) / name));
       set_text(map, "path", name);
       set_text(map, "sha256", sha256);
     } else {
@@ -160,6 +112,7 @@ std::string readme(const BisectReport& report, const CaseRequest& request) {
   return text + "\nMade by " + request.made_by + ".\n";
 }
 
+constexpr const char* kScriptName = "reproduce";
 constexpr const char* kScript =
     "#!/bin/sh\n"
     "# Exit code 0: the difference is still there.\n"
@@ -178,21 +131,29 @@ Result<void> check_free(const std::string& folder) {
 }
 
 Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& request) {
-  PLUMB_ASSIGN(CaseFolder folder, CaseFolder::create(request.folder));
-  PLUMB_ASSIGN(const std::string config_a, portable_config(a.config(), "a", folder));
-  PLUMB_ASSIGN(const std::string config_b, portable_config(*report.mixture, "b", folder));
-  PLUMB_TRY(folder.write(kConfigA, config_a));
-  PLUMB_TRY(folder.write(kConfigB, config_b));
+  PLUMB_ASSIGN(os::FreshFolder folder, os::FreshFolder::create(request.folder));
+  const auto write = [&](const char* name, std::string_view bytes) {
+    return os::write_file(folder.path() + "/" + name, bytes);
+  };
   const auto readable = [](const Json& json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
   };
-  PLUMB_TRY(folder.write(kPrompt, readable(to_json(report.prompt), -1)));
-  PLUMB_TRY(folder.write(kExpected, readable(expected_json(report, request.seed), 1)));
-  if (!request.noise_json.empty()) PLUMB_TRY(folder.write(kNoise, request.noise_json));
-  PLUMB_TRY(folder.write("README.md", readme(report, request)));
-  PLUMB_TRY(folder.write("reproduce", kScript));
-  PLUMB_TRY(folder.make_executable("reproduce"));
-  return folder.publish();
+  PLUMB_ASSIGN(const std::string config_a, portable_config(a.config(), "a", folder.path()));
+  PLUMB_ASSIGN(const std::string config_b, portable_config(*report.mixture, "b", folder.path()));
+  PLUMB_TRY(write(kConfigA, config_a));
+  PLUMB_TRY(write(kConfigB, config_b));
+  PLUMB_TRY(write(kPrompt, readable(to_json(report.prompt), -1)));
+  PLUMB_TRY(write(kExpected, readable(expected_json(report, request.seed), 1)));
+  if (!request.noise_json.empty()) PLUMB_TRY(write(kNoise, request.noise_json));
+  PLUMB_TRY(write("README.md", readme(report, request)));
+  PLUMB_TRY(write(kScriptName, kScript));
+  std::error_code error;
+  using fs::perms;
+  fs::permissions(fs::path(folder.path()) / kScriptName,
+                  perms::owner_exec | perms::group_exec | perms::others_exec, fs::perm_options::add,
+                  error);
+  if (error) return failed(kScriptName, error);
+  return std::move(folder).publish();
 }
 
 Result<Expected> parse_expected(std::string_view text, const std::string& where) {

@@ -139,6 +139,13 @@ TEST_F(BisectVerbs, ImpactRanksTensors) {
   EXPECT_THAT(report["impacts"][0]["name"].get<std::string>(), testing::EndsWith(".weight"));
   EXPECT_GT(report["impacts"][0]["kl"].get<double>(), 0);
   EXPECT_EQ(shell("$PLUMB diff good.yaml --swap activations=f32 --by-op").exit, 2);
+  // What is of reports alone is refused, not passed over.
+  for (const char* other : {"--mode chained", "--out r.json", "--from r.json", "--html r.html"}) {
+    const Outcome refused =
+        shell("$PLUMB diff good.yaml --swap activations=f32 --impact " + std::string(other));
+    EXPECT_EQ(refused.exit, 2) << other;
+    EXPECT_THAT(refused.err, HasSubstr("excludes")) << other;
+  }
 }
 
 }  // namespace

@@ -66,7 +66,9 @@ TEST(Choices, ListsKeysEntriesAndWhatBelongsTogether) {
           "model.source: {package: smollm2-135m} -> {path: " + at + "model.gguf}",
           "kernels.activations: f32 -> q8",
           "kernels.overrides: rope, layers 3-5: {op: rope, layers: 3-5, backend: plumb.reference, "
-          "options: {}} -> {op: rope, layers: 3-5, backend: plumb.cpu.scalar, options: {}}",
+          "options: {}} -> ",
+          "kernels.overrides: rope, layers 3-5:  -> {op: rope, layers: 3-5, backend: "
+          "plumb.cpu.scalar, options: {}}",
           "kernels.overrides: ffn_act:  -> {op: ffn_act, layers: all, backend: plumb.reference, "
           "options: {}}",
           "template.path: " + at + "a.jinja -> " + at + "b.jinja",
@@ -83,12 +85,28 @@ TEST(Choices, NoneGiveAAndAllGiveB) {
   const auto all = choices.mix(all_of(choices.size()));
   ASSERT_TRUE(none && all);
   EXPECT_EQ(shown(*none), shown(a));
-  EXPECT_EQ(all->config.kernels.overrides.size(), b.config.kernels.overrides.size());
+  EXPECT_EQ(one_line(*all->tree.at("kernels")), one_line(*b.tree.at("kernels")));
+  EXPECT_EQ(one_line(*all->tree.at("sampling")), one_line(*b.tree.at("sampling")));
   EXPECT_EQ(all->config.model.source.path, b.config.model.source.path);
   EXPECT_EQ(all->config.chat_template.sha256, "");
   ASSERT_EQ(all->config.sampling.stages.size(), 4u);
   EXPECT_EQ(all->config.sampling.stages[2].stage, "temperature");
   EXPECT_EQ(all->config.sampling.seed, 2u);
+}
+
+// A kind of ops and one of them: the first that fits is the one that holds.
+TEST(Choices, OrderOfOverridesCounts) {
+  const TemporaryFolder folder;
+  const std::string head = "model: {source: {package: m}}\nkernels: {overrides: [";
+  const std::string all = "{op: rope, backend: plumb.reference}";
+  const std::string one = "{op: attn_q_rope, backend: plumb.cpu.scalar}";
+  const auto a = load(folder, head + all + ", " + one + "]}\n");
+  const auto b = load(folder, head + one + ", " + all + "]}\n");
+  const Choices choices(a.tree, b.tree);
+  EXPECT_EQ(choices.size(), 2u);
+  const auto mixed = choices.mix(all_of(choices.size()));
+  ASSERT_TRUE(mixed) << mixed.error().message;
+  EXPECT_EQ(one_line(*mixed->tree.at("kernels")), one_line(*b.tree.at("kernels")));
 }
 
 TEST(Choices, MixesOne) {

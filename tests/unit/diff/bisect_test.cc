@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "core/base/os/durable.h"
+#include "core/base/os/fresh_folder.h"
 #include "core/diff/bisect_prompt.h"
 #include "core/diff/quantisation_text.h"
 #include "core/diff/reduce.h"
@@ -219,6 +222,45 @@ TEST(Case, IsWholeAndLoadsAgain) {
   for (const Choice& one : choices.list()) paths.push_back(one.path);
   EXPECT_THAT(paths, ElementsAre("kernels.kv"));
   EXPECT_FALSE(loaded_a->config.model.source.sha256.empty());
+}
+
+// A template and a tokenizer of one name, in two folders, and another process at work on the case.
+TEST(Case, KeepsFilesOfOneNameAndOthersFoldersApart) {
+  const auto a = test::make_side("tiny-llama");
+  const auto b = test::make_side("tiny-llama", {"kernels.kv=f16"});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  auto report = bisect(*a->side, *b->side, request_for({{.text = "Mara the miller"}}));
+  ASSERT_TRUE(report) << report.error().message;
+  const test::TemporaryFolder folder;
+  for (const std::string part : {"template", "tokenizer"}) {
+    std::filesystem::create_directory(folder.path(part));
+    config::Value& map = *report->mixture->tree.at(part);
+    const auto path = config::Value::make(config::Value::Kind::kScalar, map.origin,
+                                          folder.write(part + "/same", part));
+    if (config::Value* const there = map.find("path")) {
+      *there = path;
+    } else {
+      map.entries.push_back({"path", map.origin, path});
+    }
+  }
+  CaseRequest request;
+  request.folder = folder.path("case");
+  request.made_by = "a test";
+  {
+    const auto others = os::FreshFolder::create(request.folder);
+    ASSERT_TRUE(others) << others.error().message;
+    ASSERT_TRUE(os::write_file(others->path() + "/theirs", "x"));
+    EXPECT_FALSE(write_case(*report, *a->side, request));
+    EXPECT_TRUE(std::filesystem::exists(others->path() + "/theirs"));
+  }
+  const auto written = write_case(*report, *a->side, request);
+  ASSERT_TRUE(written) << written.error().message;
+  for (const std::string part : {"template", "tokenizer"}) {
+    std::ifstream in(folder.path("case/b-" + part + "-same"));
+    std::string text;
+    in >> text;
+    EXPECT_EQ(text, part);
+  }
 }
 
 // ---- Texts

@@ -98,6 +98,17 @@ TEST(Impact, AllOpsTogetherAreB) {
   EXPECT_EQ(std::memcmp(mixed->data(), expected.data(), 4 * expected.size()), 0);
 }
 
+TEST(Impact, RefusesIdsThatMeanOtherBytes) {
+  const auto a = test::make_side("tiny-llama"), b = test::make_side("tiny-world");
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  ImpactRequest request;
+  request.prompts = kPrompts;
+  const auto report = measure_impact(*a->side, *b->side, request);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, PLUMB_INCOMPATIBLE);
+  EXPECT_THAT(report.error().message, testing::HasSubstr("vocabularies differ"));
+}
+
 TEST(Impact, TensorsAreRankedWithFormatAndSize) {
   const auto a = test::make_side("tiny-formats", {"kernels.activations=f32"});
   const auto b = test::make_side("tiny-formats");

@@ -140,6 +140,30 @@ TEST(RowScorer, AgreesWithLongDouble) {
   }
 }
 
+TEST(RowsScorer, RefusesRowsThatDoNotFit) {
+  ThreadPool pool(1);
+  RowsScorer scorer(pool);
+  const std::vector<float> rows(6, 0.5f);
+  const std::vector<int32_t> next = {0, 2};
+  std::vector<Scored> scored;
+  EXPECT_TRUE(scorer.score(rows, rows, {}, 0, scored));
+  EXPECT_TRUE(scorer.score(rows, {}, next, 0, scored));
+  EXPECT_EQ(scored.size(), 2u);
+  const std::span<const float> all = rows;
+  const auto refuses = [&](std::span<const float> a, std::span<const float> b,
+                           const std::vector<int32_t>& ids) {
+    const auto done = scorer.score(a, b, ids, 0, scored);
+    return !done && done.error().code == PLUMB_INCOMPATIBLE;
+  };
+  EXPECT_TRUE(refuses(all, all.first(4), next));
+  EXPECT_TRUE(refuses(all.first(4), all, next));
+  EXPECT_TRUE(refuses(all.first(5), {}, next));
+  EXPECT_TRUE(refuses(all.first(0), {}, next));
+  EXPECT_TRUE(refuses(all, all, {0, 3}));
+  EXPECT_TRUE(refuses(all, all, {-1, 0}));
+  EXPECT_EQ(scored.size(), 2u);
+}
+
 TEST(RowScorer, TakesExtremesAndRefusesWhatIsNotFinite) {
   RowScorer scorer;
   const float inf = std::numeric_limits<float>::infinity();
