@@ -11,6 +11,10 @@ namespace {
 
 constexpr double kUnit = 0x1p-24;  // of rounding to f32
 
+bool is_cancelled(const OpEvidence& evidence) {
+  return evidence.cancel != nullptr && *evidence.cancel;
+}
+
 /// Inputs on which the suspect was run, and how it did.
 struct Trial {
   OpInputs inputs;
@@ -64,9 +68,10 @@ Trial make_trial(const Suspect& suspect, OpInputs inputs, Matrix seen,
 
 std::vector<Trial> trials_of(const Suspect& suspect) {
   std::vector<Trial> trials;
-  trials.push_back(make_trial(suspect, suspect.inputs(), suspect.seen(),
+  trials.push_back(make_trial(suspect, suspect.narrowed(suspect.inputs()), suspect.seen(),
                               suspect.chosen(suspect.other().output)));
   for (OpInputs& probe : probes(suspect)) {
+    if (is_cancelled(suspect.evidence())) break;
     std::optional<Matrix> seen = suspect.run(probe);
     if (!seen) continue;
     std::optional<Matrix> healthy;
@@ -75,7 +80,8 @@ std::vector<Trial> trials_of(const Suspect& suspect) {
       if (output && output->size() == suspect.evidence().output_shape.size())
         healthy = suspect.chosen(*output);
     }
-    trials.push_back(make_trial(suspect, std::move(probe), *std::move(seen), healthy));
+    trials.push_back(
+        make_trial(suspect, suspect.narrowed(std::move(probe)), *std::move(seen), healthy));
   }
   return trials;
 }
@@ -85,10 +91,12 @@ bool is_explained(const std::vector<Trial>& trials) {
                      [](const Trial& trial) { return trial.plain_error <= trial.tolerance; });
 }
 
-/// The largest error over all trials, or nothing if one is beyond its tolerance.
-std::optional<double> error_of(const Hypothesis& hypothesis, const std::vector<Trial>& trials) {
+/// The largest error over all trials; nothing if one is beyond its tolerance, or cancelled.
+std::optional<double> error_of(const Suspect& suspect, const Hypothesis& hypothesis,
+                               const std::vector<Trial>& trials) {
   double worst = 0;
   for (const Trial& trial : trials) {
+    if (is_cancelled(suspect.evidence())) return std::nullopt;
     const Matrix variant = hypothesis.evaluate(trial.inputs, trial.seen);
     if (variant.values.size() != trial.seen.values.size()) return std::nullopt;
     const double error = worst_row_error(variant, trial.seen);
@@ -111,7 +119,7 @@ std::vector<Proof> proofs_of(const Suspect& suspect, const std::vector<Trial>& t
         signature.kinds.end())
       continue;
     for (const Hypothesis& hypothesis : signature.hypotheses(suspect)) {
-      const std::optional<double> error = error_of(hypothesis, trials);
+      const std::optional<double> error = error_of(suspect, hypothesis, trials);
       if (!error) continue;
       proofs.push_back({&signature, hypothesis.statement, *error});
       break;
@@ -163,7 +171,9 @@ std::optional<Cause> diagnose(const OpEvidence& evidence) {
   for (const Suspect::Side side : {Suspect::Side::kB, Suspect::Side::kA}) {
     const std::optional<Suspect> suspect = Suspect::of(evidence, side);
     if (!suspect) continue;
-    if (std::optional<Cause> cause = cause_of(*suspect)) return cause;
+    std::optional<Cause> cause = cause_of(*suspect);
+    if (is_cancelled(evidence)) return std::nullopt;  // not all were tried
+    if (cause) return cause;
   }
   return std::nullopt;
 }

@@ -10,7 +10,8 @@ namespace plumbline::diff {
 
 /// The cause that was proved: a variant of the op that reproduces the deviating side on A's inputs
 /// and on probes, where the plain op does not. Nothing: the place is known, the cause is not.
-/// Both sides are suspects; the statement says which it is. Runs both sides' ops on probes.
+/// Both sides are suspects; the statement says which it is. Runs both sides' ops on probes. Once
+/// cancelled: nothing.
 std::optional<Cause> diagnose(const OpEvidence& evidence);
 
 /// Of a matrix product whose sides read other weights or other activations: how much of

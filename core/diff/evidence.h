@@ -2,6 +2,7 @@
 // it; diagnose and split_introduced judge by it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -56,6 +57,7 @@ struct OpEvidence {
   /// What A's ops put out at the positions first to first + n - 1, by name; nothing where that was
   /// not recorded. May be empty.
   std::function<std::optional<Rows>(const std::string& op, uint32_t first, uint32_t n)> output_of_a;
+  const std::atomic<bool>* cancel = nullptr;  // set: no further hypothesis is tried
 };
 
 }  // namespace plumbline::diff

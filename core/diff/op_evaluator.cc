@@ -335,10 +335,4 @@ double worst_row_error(const Matrix& seen, const Matrix& wanted) {
   return worst;
 }
 
-double relative_error(const Matrix& seen, const Matrix& wanted) {
-  Squares squares;
-  for (size_t t = 0; t < wanted.n_rows; ++t) squares.add(seen.row(t), wanted.row(t));
-  return squares.ratio();
-}
-
 }  // namespace plumbline::diff

@@ -117,7 +117,5 @@ double softcap(double x, double cap);
 /// Root mean square of a row's difference relative to `wanted`'s row; the largest of the rows.
 /// Infinite where one side is not finite and the other is not the same.
 double worst_row_error(const Matrix& seen, const Matrix& wanted);
-/// Over all rows together.
-double relative_error(const Matrix& seen, const Matrix& wanted);
 
 }  // namespace plumbline::diff

@@ -120,6 +120,7 @@ Result<void> visit_op(Side& a, Side& b, const Replay& replay, const std::string&
     evidence.n_past = site_b.first_position();
     if (evidence.n_past > 0) evidence.previous_end = evidence.n_past;
     evidence.output_of_a = recorded;
+    evidence.cancel = replay.cancel;
     const auto of_a = replay.of_a->rows(op, shape.first_position, shape.n_rows);
     const std::vector<float> output_a(of_a.begin(), of_a.end());
     const bool is_kv = site_b.info().kind == PLUMB_OP_KV_APPEND;

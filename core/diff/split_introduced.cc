@@ -119,14 +119,14 @@ std::optional<OpErrors::Split> split_introduced(const OpEvidence& evidence) {
   const bool same_activations = is_q8(evidence.a) == is_q8(evidence.b);
   if (same_weights && same_activations) return std::nullopt;
 
+  const Rows x = std::move(suspect->narrowed(evidence.inputs)[0]);
   const std::span<const uint32_t> columns = suspect->columns();
   const std::vector<float> bias = suspect->product().bias;
   const WeightRows weight_a = rows_of(*of_a), weight_b = rows_of(*of_b);
   const bool can_be_q8 = of_a->dims[1] % PLUMB_QK == 0;
   if (!can_be_q8 && (is_q8(evidence.a) || is_q8(evidence.b))) return std::nullopt;
   const auto activations = [&](const OpSide& side) {
-    return is_q8(side) ? matrix_of(quantise_rows(evidence.inputs[0]))
-                       : matrix_of(evidence.inputs[0]);
+    return is_q8(side) ? matrix_of(quantise_rows(x)) : matrix_of(x);
   };
   const Matrix x_a = activations(evidence.a), x_b = activations(evidence.b);
   const Matrix start = matmul(x_a, weight_a, bias, columns);
@@ -146,8 +146,7 @@ std::optional<OpErrors::Split> split_introduced(const OpEvidence& evidence) {
   }
   if (!same_activations) {
     split.activations_bound =
-        kHeadroom / size *
-        activation_round_trip(quantise_rows(evidence.inputs[0]), weight_b, columns);
+        kHeadroom / size * activation_round_trip(quantise_rows(x), weight_b, columns);
   }
   return split;
 }

@@ -22,15 +22,11 @@ std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
   std::vector<Hypothesis> found;
   for (const std::string& op : {source, source == "embed" ? std::string("embed_scale") : ""}) {
     if (op.empty()) continue;
-    const std::optional<Rows> bare =
-        evidence.output_of_a(op, x.shape.first_position, x.shape.n_rows);
+    std::optional<Rows> bare = evidence.output_of_a(op, x.shape.first_position, x.shape.n_rows);
     if (!bare || bare->values.size() != x.values.size()) continue;
     found.push_back(variant(suspect, "reads " + op + ", the model says its norm",
-                            [&suspect, bare](const OpInputs& inputs) {
-                              OpInputs other = inputs;
-                              other[0].values = bare->values;
-                              return suspect.plain(other);
-                            }));
+                            [&suspect, other = suspect.narrowed({*std::move(bare)})](
+                                const OpInputs&) { return suspect.plain(other); }));
   }
   return found;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "plumb/sdk/blocks.h"
@@ -9,8 +10,10 @@
 namespace plumbline::diff {
 namespace {
 
-/// Products of one evaluation; more than that, and a hypothesis is tried on a choice of outputs.
+/// Products of one evaluation; more than that, and a hypothesis is tried on a choice of rows and
+/// outputs: so many of them at least.
 constexpr uint64_t kMostProducts = uint64_t{1} << 24;
+constexpr uint64_t kLeastRows = 4, kLeastColumns = 64;
 
 const plumb_tensor* find(const OpSide& side, std::string_view name) {
   const model::ModelFile::Entry* entry = side.file == nullptr ? nullptr : side.file->find(name);
@@ -23,11 +26,32 @@ bool is_whole(const plumb_tensor& tensor) {
          tensor_bytes(tensor.format, dims) == tensor.data.bytes;
 }
 
+/// n_most of the indices into `differs`, ascending: half of them where it is largest, the others at
+/// equal distances. All: no indices.
+std::vector<uint32_t> choice(std::vector<double> differs, uint64_t n_most) {
+  const uint64_t n = differs.size();
+  if (n_most >= n) return {};
+  for (double& value : differs)
+    if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
+  std::vector<uint32_t> chosen(n);
+  std::iota(chosen.begin(), chosen.end(), 0u);
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](uint32_t a, uint32_t b) { return differs[a] > differs[b]; });
+  chosen.resize(n_most / 2);
+  const uint64_t n_regular = n_most - n_most / 2;
+  for (uint64_t i = 0; i < n_regular; ++i)
+    chosen.push_back(static_cast<uint32_t>(i * n / n_regular));
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
 }  // namespace
 
 std::optional<Suspect> Suspect::of(const OpEvidence& evidence, Side side) {
   Suspect suspect(evidence, side);
   if (!suspect.choose_record() || !suspect.has_its_inputs()) return std::nullopt;
+  suspect.choose_rows();
   suspect.choose_columns();
   return suspect;
 }
@@ -102,25 +126,31 @@ bool Suspect::has_its_inputs() const {
   }
 }
 
+void Suspect::choose_rows() {
+  uint64_t products = 0;  // of a row
+  if (record_.kind == PLUMB_OP_MATMUL) products = kLeastColumns * record_.as.matmul.n_in;
+  if (record_.kind == PLUMB_OP_ATTEND)
+    products = uint64_t{2} * inputs()[2].shape.n_rows * evidence_->output_shape.width;
+  if (products == 0) return;
+  const size_t width = evidence_->output_shape.width;
+  std::vector<double> differs(record_.n_rows);
+  for (size_t i = 0; i < own().output.size(); ++i)
+    differs[i / width] += std::abs(double{own().output[i]} - other().output[i]);
+  rows_ = choice(std::move(differs), std::max(kLeastRows, kMostProducts / products));
+}
+
 void Suspect::choose_columns() {
   if (record_.kind != PLUMB_OP_MATMUL) return;
   const uint32_t n_out = record_.as.matmul.n_out;
-  const uint64_t products_of_one = uint64_t{record_.n_rows} * record_.as.matmul.n_in;
-  const auto n_most = static_cast<uint32_t>(
-      std::min<uint64_t>(n_out, std::max<uint64_t>(64, kMostProducts / products_of_one)));
-  columns_.resize(n_out);
-  std::iota(columns_.begin(), columns_.end(), 0u);
-  if (n_most == n_out) return;
+  const uint64_t n_rows = rows_.empty() ? record_.n_rows : rows_.size();
   std::vector<double> differs(n_out);
   for (size_t i = 0; i < own().output.size(); ++i)
     differs[i % n_out] += std::abs(double{own().output[i]} - other().output[i]);
-  std::stable_sort(columns_.begin(), columns_.end(),
-                   [&](uint32_t a, uint32_t b) { return differs[a] > differs[b]; });
-  columns_.resize(n_most / 2);
-  for (uint64_t i = 0; i < n_most - n_most / 2; ++i)
-    columns_.push_back(static_cast<uint32_t>(i * n_out / (n_most - n_most / 2)));
-  std::sort(columns_.begin(), columns_.end());
-  columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+  columns_ = choice(std::move(differs),
+                    std::max(kLeastColumns, kMostProducts / n_rows / record_.as.matmul.n_in));
+  if (!columns_.empty()) return;
+  columns_.resize(n_out);
+  std::iota(columns_.begin(), columns_.end(), 0u);
 }
 
 // ---- What the op should do
@@ -240,12 +270,27 @@ Matrix Suspect::plain(const OpInputs& inputs) const {
 
 // ---- What it does
 
+OpInputs Suspect::narrowed(OpInputs inputs) const {
+  if (rows_.empty()) return inputs;
+  const size_t n_operands = record_.kind == PLUMB_OP_ATTEND ? 2 : 1;  // positions go with queries
+  for (size_t operand = 0; operand < n_operands; ++operand) {
+    Rows& rows = inputs[operand];
+    const size_t width = rows.shape.width;
+    for (size_t i = 0; i < rows_.size(); ++i)  // ascending: none is overwritten before it is read
+      std::copy_n(&rows.values[rows_[i] * width], width, &rows.values[i * width]);
+    rows.values.resize(rows_.size() * width);
+    rows.shape.n_rows = static_cast<uint32_t>(rows_.size());
+  }
+  return inputs;
+}
+
 Matrix Suspect::chosen(std::span<const float> output) const {
   const size_t width = evidence_->output_shape.width;
-  if (columns_.empty()) return matrix_of(output, width);
-  Matrix out(output.size() / width, columns_.size());
+  Matrix out(rows_.empty() ? output.size() / width : rows_.size(),
+             columns_.empty() ? width : columns_.size());
   for (size_t t = 0; t < out.n_rows; ++t) {
-    for (size_t i = 0; i < columns_.size(); ++i) out.row(t)[i] = output[t * width + columns_[i]];
+    const auto from = output.subspan((rows_.empty() ? t : rows_[t]) * width, width);
+    for (size_t i = 0; i < out.width; ++i) out.row(t)[i] = from[columns_.empty() ? i : columns_[i]];
   }
   return out;
 }

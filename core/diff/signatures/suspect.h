@@ -49,7 +49,7 @@ class Suspect {
   /// Tables of values, for embed and products. Null: the op reads none, or no matrix.
   const plumb_tensor* weight() const { return tensor(evidence_->info.weight); }
 
-  /// What the op should put out; the columns() of it.
+  /// What the op should put out; the columns() of it. inputs: narrowed or whole.
   Matrix plain(const OpInputs& inputs) const;
   // Parts of it for hypotheses.
   Matrix normed(const OpInputs& inputs, const NormParameters& how) const;
@@ -64,7 +64,10 @@ class Suspect {
   /// Outputs of a product that are looked at: all of a small one, else those that differ most and a
   /// regular choice.
   std::span<const uint32_t> columns() const { return columns_; }
-  /// The columns() of what a real op put out.
+  /// Inputs of the rows that are looked at, chosen like columns(): of products, and of attention,
+  /// whose caches stay whole.
+  OpInputs narrowed(OpInputs inputs) const;
+  /// The columns() of those rows of what a real op put out.
   Matrix chosen(std::span<const float> output) const;
   /// On A's inputs, as the side put it out.
   Matrix seen() const { return chosen(own().output); }
@@ -75,12 +78,13 @@ class Suspect {
   Suspect(const OpEvidence& evidence, Side side) : evidence_(&evidence), side_(side) {}
   bool choose_record();
   bool has_its_inputs() const;
+  void choose_rows();
   void choose_columns();
 
   const OpEvidence* evidence_;
   Side side_;
   plumb_op record_{};
-  std::vector<uint32_t> columns_;  // empty: all
+  std::vector<uint32_t> rows_, columns_;  // empty: all
 };
 
 }  // namespace plumbline::diff

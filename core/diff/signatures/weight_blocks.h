@@ -1,9 +1,14 @@
 // weight_blocks.h: the blocks of a row of weights, changed one by one.
 #pragma once
 
+#include <concepts>
 #include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "core/diff/op_evaluator.h"
+#include "core/diff/signatures/signature.h"
 #include "plumb/sdk/blocks.h"
 
 namespace plumbline::diff {
@@ -22,6 +27,20 @@ ChangeBlocks each_block(Change change) {
       std::memcpy(blocks + b * sizeof block, &block, sizeof block);
     }
   };
+}
+
+/// The suspect's weight read with each block changed; none where its format has no blocks that
+/// `change` takes.
+template <typename Change>
+std::vector<Hypothesis> block_variants(const Suspect& suspect, const std::string& does,
+                                       Change change) {
+  std::vector<Hypothesis> found;
+  const plumb_tensor& tensor = *suspect.weight();
+  visit_block_type(tensor.format, [&]<typename Block>(std::type_identity<Block>) {
+    if constexpr (std::invocable<Change, Block&>)
+      found.push_back(variant(suspect, does, rows_of(tensor, each_block<Block>(change))));
+  });
+  return found;
 }
 
 }  // namespace plumbline::diff

@@ -1,25 +1,19 @@
 // The bits that lie apart from the nibbles are taken for 0.
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
-#include "core/diff/signatures/signature.h"
 #include "core/diff/signatures/weight_blocks.h"
 
 namespace plumbline::diff::signatures {
 namespace {
 
+template <typename Block>
+concept HasHighBits = requires(Block b) { b.qh; };
+
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  const plumb_tensor& tensor = *suspect.weight();
-  std::vector<Hypothesis> found;
-  visit_block_type(tensor.format, [&]<typename Block>(std::type_identity<Block>) {
-    if constexpr (requires(Block b) { b.qh; }) {
-      found.push_back(variant(suspect, "loses the bits above the nibbles",
-                              rows_of(tensor, each_block<Block>([](Block& block) {
-                                        std::fill(std::begin(block.qh), std::end(block.qh),
-                                                  uint8_t{0});
-                                      }))));
-    }
+  return block_variants(suspect, "loses the bits above the nibbles", [](HasHighBits auto& block) {
+    std::fill(std::begin(block.qh), std::end(block.qh), uint8_t{0});
   });
-  return found;
 }
 
 }  // namespace

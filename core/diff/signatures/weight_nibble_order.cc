@@ -1,28 +1,21 @@
 // Low and high nibbles are taken for each other.
-#include <utility>
-
-#include "core/diff/signatures/signature.h"
 #include "core/diff/signatures/weight_blocks.h"
 
 namespace plumbline::diff::signatures {
 namespace {
 
+template <typename Block>
+concept HasNibbles = requires(Block b) {
+  b.qs;
+  requires sizeof(b.qs) * 2 == kValues<Block>;
+};
+
 std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
-  const plumb_tensor& tensor = *suspect.weight();
-  std::vector<Hypothesis> found;
-  visit_block_type(tensor.format, [&]<typename Block>(std::type_identity<Block>) {
-    if constexpr (requires(Block b) {
-                    b.qs;
-                    requires sizeof(b.qs) * 2 == kValues<Block>;
-                  }) {
-      found.push_back(variant(suspect, "takes low and high nibbles for each other",
-                              rows_of(tensor, each_block<Block>([](Block& block) {
-                                        for (auto& byte : block.qs)
-                                          byte = static_cast<uint8_t>(byte << 4 | byte >> 4);
-                                      }))));
-    }
-  });
-  return found;
+  return block_variants(suspect, "takes low and high nibbles for each other",
+                        [](HasNibbles auto& block) {
+                          for (auto& byte : block.qs)
+                            byte = static_cast<uint8_t>(byte << 4 | byte >> 4);
+                        });
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
-// bounds_test: what a diagnosis does not take for known. Oracle: how the evidence was made.
+// bounds_test: what a diagnosis does not take for known, and how much it looks at. Oracle: how the
+// evidence was made.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -79,6 +82,64 @@ TEST(FittedNumbers, AreNoPositionsOfPairsThatStandStill) {
     ASSERT_EQ(suspect->rope().frequencies[1], 0);
     // Pairs that stand still tell of no position, and the first one turns as it should.
     EXPECT_TRUE(offsets_of(*suspect).empty());
+  });
+}
+
+OpEvidence long_attention(OpEvidence evidence, uint32_t n_queries, uint32_t n_keys) {
+  const auto fill = [](Rows& rows, uint32_t n_rows) {
+    rows.shape.n_rows = n_rows;
+    rows.values.assign(rows.shape.size(), 0.5f);
+  };
+  fill(evidence.inputs[0], n_queries);
+  fill(evidence.inputs[1], n_queries);
+  fill(evidence.inputs[2], n_keys);
+  for (uint32_t t = 0; t < n_queries; ++t)
+    evidence.inputs[1].values[t] = std::bit_cast<float>(static_cast<int32_t>(t));
+  evidence.output_shape.n_rows = n_queries;
+  for (OpSide* side : {&evidence.a, &evidence.b}) {
+    side->record.n_rows = n_queries;
+    side->output.assign(evidence.output_shape.size(), 0.5f);
+  }
+  return evidence;
+}
+
+TEST(LongAttention, IsLookedAtInRowsThatDifferAndOthers) {
+  on("1.attend", [](const OpEvidence& given) {
+    OpEvidence evidence = long_attention(given, 4096, 4096);
+    const size_t width = evidence.output_shape.width;
+    evidence.b.output[1234 * width] = 3;
+    const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
+    ASSERT_TRUE(suspect);
+    const OpInputs inputs = suspect->narrowed(evidence.inputs);
+    const Matrix plain = suspect->plain(inputs), seen = suspect->seen();
+    ASSERT_EQ(plain.n_rows, seen.n_rows);
+    EXPECT_EQ(inputs[2].shape.n_rows, 4096u);
+    // Two products for each channel of each key that a row sees.
+    EXPECT_LE(plain.n_rows * 4096 * width * 2, size_t{1} << 24);
+    EXPECT_GE(plain.n_rows, 4u);
+    size_t n_differ = 0;
+    for (size_t i = 0; i < seen.values.size(); ++i) n_differ += seen.values[i] == 3 ? 1 : 0;
+    EXPECT_EQ(n_differ, 1u);
+    const std::vector<int32_t> positions = integers_of(inputs[1]);
+    for (size_t t = 0; t < positions.size(); ++t)
+      EXPECT_EQ(seen.row(t)[0] == 3, positions[t] == 1234) << positions[t];
+  });
+}
+
+TEST(LongAttention, EndsWhenItIsTold) {
+  on("1.attend", [](OpEvidence evidence) {
+    const std::atomic<bool> cancel = true;
+    evidence.cancel = &cancel;
+    for (float& value : evidence.b.output) value *= 2;
+    int n_runs = 0;
+    for (OpSide* side : {&evidence.a, &evidence.b}) {
+      side->run = [&n_runs](const OpInputs&) -> Result<std::vector<float>> {
+        ++n_runs;
+        return Error{PLUMB_CANCELLED, "cancelled"};
+      };
+    }
+    EXPECT_FALSE(diagnose(evidence));
+    EXPECT_EQ(n_runs, 0);
   });
 }
 
