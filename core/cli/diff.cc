@@ -48,7 +48,7 @@ void calibrate(const diff::Report& report, const std::string& file) {
   std::error_code ignored;
   diff::NoiseTable table;
   if (std::filesystem::exists(file, ignored)) table = read_noise(file);
-  diff::NoiseLevel level = diff::measured_level(report, kHeadroom);
+  diff::NoiseLevel level = value_or_stop(diff::measured_level(report, kHeadroom), kDifference);
   level.source = "plumb diff --calibrate: the largest of all prompts, times 2";
   table.add(level);
   value_or_stop(os::write_file(file, table.text()), kModelFile);
@@ -66,8 +66,14 @@ diff::Report compare(DiffVerbOptions& options) {
   const diff::NoiseTable noise = read_noise(options.noise_file);
   request.noise = &noise;
   Pair pair(options.pair);
+  if (options.prompts.are_default() && diff::templates_differ(pair.a(), pair.b()))
+    add_conversations(pair, request.prompts);
   diff::Report report =
       value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+  if (pair.draws_by_gumbel()) {
+    report.notes.push_back(
+        "no config names a draw, so both sides draw by gumbel (samplers.md), not as they would");
+  }
   if (!options.calibrate_file.empty()) calibrate(report, options.calibrate_file);
   return report;
 }

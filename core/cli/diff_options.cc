@@ -25,8 +25,9 @@ constexpr const char* kTexts[] = {
 };
 
 // A stage that stands there because nobody chose a draw.
-bool leaves_draw_open(const config::ResolvedConfig& resolved) {
-  const config::Value* const stages = resolved.tree.at("sampling.stages");
+bool leaves_draw_open(const PipelineOptions& options) {
+  Session session(options);
+  const config::Value* const stages = session.config().tree.at("sampling.stages");
   return stages != nullptr && !stages->items.empty() &&
          stages->items.back().origin.text() == "default";
 }
@@ -86,21 +87,14 @@ void PairOptions::add_to(CLI::App& verb) {
       ->allow_extra_args(false);
 }
 
-Pair::One Pair::open(const std::string& name, const std::string& config,
-                     const std::vector<std::string>& overrides, const Session* other,
-                     const std::string& sha256) {
+Pair::One Pair::open(const std::string& name, const PipelineOptions& config, const One* other) {
   One one;
-  one.session = std::make_unique<Session>(PipelineOptions{config, overrides});
-  if (leaves_draw_open(one.session->config())) {
-    std::vector<std::string> with_draw = overrides;
-    with_draw.push_back("sampling.draw=gumbel");
-    one.session = std::make_unique<Session>(PipelineOptions{config, with_draw});
-  }
+  one.session = std::make_unique<Session>(config);
   pipeline::Pipeline& pipeline = one.session->pipeline();
-  const bool is_same_file = other != nullptr && other->opened() != nullptr &&
-                            other->opened()->file().path() == pipeline.file().path();
-  one.side = part_or_stop(
-      diff::make_side({name, is_same_file ? sha256 : ""}, one.session->config(), pipeline));
+  const bool is_same_file =
+      other != nullptr && other->session->pipeline().file().path() == pipeline.file().path();
+  const std::string sha256 = is_same_file ? other->side->identity().model_sha256 : "";
+  one.side = part_or_stop(diff::make_side({name, sha256}, one.session->config(), pipeline));
   return one;
 }
 
@@ -111,18 +105,24 @@ Pair::Pair(const PairOptions& options) {
     stop(kUsage, {PLUMB_INVALID_ARGUMENT,
                   "nothing to compare " + options.a + " with: give a second config or --swap"});
   }
-  a_ = open(options.a, options.a, options.overrides, nullptr, "");
+  PipelineOptions of_a{options.a, options.overrides};
   std::string name = options.b.empty() ? options.a : options.b;
-  std::vector<std::string> overrides = options.overrides;
+  PipelineOptions of_b{name, options.overrides};
   if (!options.swaps.empty()) {
-    Session plain(PipelineOptions{name, overrides});
+    Session plain(of_b);
     for (const std::string& one :
          value_or_stop(diff::swap_overrides(options.swaps, plain.config().config), kUsage))
-      overrides.push_back(one);
+      of_b.overrides.push_back(one);
   }
-  const std::string config = name;
   for (const std::string& swap : options.swaps) name += " " + swap;
-  b_ = open(name, config, overrides, a_.session.get(), a_.side->identity().model_sha256);
+  // A config that names its draw is compared as it stands, and so is the other.
+  draws_by_gumbel_ = leaves_draw_open(of_a) && leaves_draw_open(of_b);
+  if (draws_by_gumbel_) {
+    for (PipelineOptions* const config : {&of_a, &of_b})
+      config->overrides.emplace_back("sampling.draw=gumbel");
+  }
+  a_ = open(options.a, of_a, nullptr);
+  b_ = open(name, of_b, &a_);
 }
 
 // ---- Prompts
@@ -135,6 +135,20 @@ void PromptSetOptions::add_to(CLI::App& verb) {
                   "\"content\"}]");
   verb.add_option("--prompts", file,
                   "A .jsonl file, each line with text, messages or ids; else one text a line");
+}
+
+void add_conversations(Pair& pair, std::vector<diff::PromptInput>& prompts) {
+  for (diff::Side* const side : {&pair.a(), &pair.b()}) {
+    if (side->identity().chat_template_sha256.empty()) return;
+  }
+  const auto turn = [](const char* role, const char* content) {
+    return OrderedJson{{"role", role}, {"content", content}};
+  };
+  const OrderedJson question = turn("user", "What is the capital of France?");
+  prompts.push_back({.messages = OrderedJson::array({question})});
+  prompts.push_back(
+      {.messages = OrderedJson::array({question, turn("assistant", " Paris. "),
+                                       turn("user", "Und die von <b>Japan</b>?\n")})});
 }
 
 std::vector<diff::PromptInput> read_prompts(const PromptSetOptions& options) {

@@ -22,25 +22,25 @@ struct PairOptions {
   void add_to(CLI::App& verb);
 };
 
-/// Both sides, opened when they are asked for. Where a config leaves the draw open, both sides take
-/// gumbel. Every failure ends the verb with the right exit code.
+/// Both sides, opened. Where both configs leave the draw open, both sides take gumbel. Every
+/// failure ends the verb with the right exit code.
 class Pair {
  public:
   explicit Pair(const PairOptions& options);
 
   diff::Side& a() { return *a_.side; }
   diff::Side& b() { return *b_.side; }
+  bool draws_by_gumbel() const { return draws_by_gumbel_; }
 
  private:
   struct One {
     std::unique_ptr<Session> session;
     std::unique_ptr<diff::Side> side;
   };
-  static One open(const std::string& name, const std::string& config,
-                  const std::vector<std::string>& overrides, const Session* other,
-                  const std::string& sha256);
+  static One open(const std::string& name, const PipelineOptions& config, const One* other);
 
   One a_, b_;
+  bool draws_by_gumbel_ = false;
 };
 
 /// -p, --ids, --messages, --prompts.
@@ -51,7 +51,13 @@ struct PromptSetOptions {
   std::string file;  // .jsonl with text, messages or ids in each line, or one text a line
 
   void add_to(CLI::App& verb);
+  bool are_default() const {
+    return texts.empty() && ids.empty() && messages_file.empty() && file.empty();
+  }
 };
+
+/// Short conversations as well, for sides whose templates differ; none where one has no template.
+void add_conversations(Pair& pair, std::vector<diff::PromptInput>& prompts);
 
 /// Of the options; without any, eight short texts. Ends the verb for a file without prompts.
 std::vector<diff::PromptInput> read_prompts(const PromptSetOptions& options);

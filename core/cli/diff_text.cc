@@ -212,10 +212,25 @@ std::string worst_ops(const Report& report) {
     const OpErrors& op = *worst[i];
     const std::string budget = op.budget && *op.budget == 0 ? "equal bits" : scientific(op.budget);
     out += format("  %-12s %-26s %-10s %10s %10s %10s %9u\n", diff::verdict_name(op.verdict),
-                  op.op.c_str(), op.kind.c_str(), scientific(op.introduced_worst).c_str(),
-                  budget.c_str(), scientific(op.inherited).c_str(), op.worst_position);
+                  cut(op.op, 26).c_str(), cut(op.kind, 10).c_str(),
+                  scientific(op.introduced_worst).c_str(), budget.c_str(),
+                  scientific(op.inherited).c_str(), op.worst_position);
   }
   return out + format("  %zu of %zu ops differ\n", n_differ, n_ops);
+}
+
+// What no op's line tells of.
+std::string not_compared_ops(const Report& report) {
+  uint32_t only_a = 0, only_b = 0;
+  uint64_t n_rows = 0;
+  for (const PromptReport& prompt : report.prompts) {
+    only_a = std::max(only_a, prompt.n_ops_only_a);
+    only_b = std::max(only_b, prompt.n_ops_only_b);
+    n_rows += prompt.n_rows_not_compared;
+  }
+  if (only_a == 0 && only_b == 0 && n_rows == 0) return "";
+  return format("  not compared: %u ops of A alone, %u of B alone, %llu rows that one side lacks\n",
+                only_a, only_b, static_cast<unsigned long long>(n_rows));
 }
 
 // One line for each door: its worst verdict, and what was compared.
@@ -276,6 +291,7 @@ std::string diff_summary(const Report& report) {
   }
   out += doors(report);
   out += worst_ops(report);
+  out += not_compared_ops(report);
   for (const std::string& note : report.notes) out += labelled("note", note);
   return out;
 }

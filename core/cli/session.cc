@@ -134,9 +134,22 @@ void print_json(const pipeline::OrderedJson& json) {
 
 std::string printable(std::string_view text) {
   std::string shown(text);
-  for (char& c : shown) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+  for (size_t i = 0; i < shown.size(); ++i) {
+    const auto byte = [&](size_t ahead) {
+      return i + ahead < shown.size() ? static_cast<unsigned char>(shown[i + ahead]) : 0u;
+    };
+    const auto is_in = [](unsigned value, unsigned first, unsigned last) {
+      return value >= first && value <= last;
+    };
+    size_t n = byte(0) < 0x20 || byte(0) == 0x7f ? 1 : 0;
+    // The second set of control characters, U+0080 to U+009F.
+    if (byte(0) == 0xc2 && is_in(byte(1), 0x80, 0x9f)) n = 2;
+    // What turns the direction of writing: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
+    if (byte(0) == 0xe2 && byte(1) == 0x80 &&
+        (is_in(byte(2), 0x8e, 0x8f) || is_in(byte(2), 0xaa, 0xae)))
+      n = 3;
+    if (byte(0) == 0xe2 && byte(1) == 0x81 && is_in(byte(2), 0xa6, 0xa9)) n = 3;
+    if (n > 0) shown.replace(i, n, 1, '?');
   }
   return shown;
 }

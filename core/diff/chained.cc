@@ -6,6 +6,7 @@
 
 #include "core/diff/logit_errors.h"
 #include "core/diff/onset_hints.h"
+#include "core/diff/pick_errors.h"
 #include "core/diff/text_doors.h"
 
 namespace plumbline::diff {
@@ -25,36 +26,37 @@ class Generator {
     return made;
   }
 
-  bool has_ended() const { return has_ended_ || picked_.size() >= request_->n_steps; }
+  bool has_ended() const { return has_ended_; }
   const std::vector<int32_t>& picked() const { return picked_; }
   const std::string& failure() const { return failure_; }
-  /// Of the last step.
+  /// Of the last step; empty where it made none.
   std::span<const float> logits() const { return logits_; }
+  pipeline::SamplerChain& chain() { return chain_; }
+  plumb_sample_context context_of_step(size_t step) const {
+    return sample_context(request_->seed, *prompt_ids_, std::span(picked_).first(step),
+                          control_bits_);
+  }
 
-  /// One forward and one pick, unless it has ended.
+  /// One forward, and one pick if any is wanted; nothing if it has ended.
   Result<void> step() {
-    if (has_ended()) return {};
+    logits_ = {};
+    if (has_ended_) return {};
     const std::span<const int32_t> ids =
         picked_.empty() ? std::span<const int32_t>(*prompt_ids_) : std::span(picked_).last(1);
     auto logits = side_->forward(ids, {.cancel = request_->cancel});
     if (!logits) return ended_by(std::move(logits).error());
     logits_ = *logits;
-    plumb_sample_context context{};
-    context.seed = request_->seed;
-    context.step = picked_.size();
-    context.prompt_ids = prompt_ids_->data();
-    context.n_prompt_ids = prompt_ids_->size();
-    context.generated_ids = picked_.data();
-    context.n_generated_ids = picked_.size();
-    context.control_bits = control_bits_.data();
-    auto pick = chain_.pick(logits_, context);
+    has_ended_ = picked_.size() >= request_->n_steps;
+    if (has_ended_) return {};
+    auto pick = chain_.pick(logits_, context_of_step(picked_.size()));
     if (!pick && pick.error().code == PLUMB_CANCELLED) {
       has_ended_ = true;  // a script is over
       return {};
     }
     if (!pick) return ended_by(std::move(pick).error());
     picked_.push_back(pick->id);
-    has_ended_ = (tokenizer_->attributes(pick->id) & PLUMB_TOKEN_END) != 0;
+    has_ended_ = (tokenizer_->attributes(pick->id) & PLUMB_TOKEN_END) != 0 ||
+                 picked_.size() >= request_->n_steps;
     return {};
   }
 
@@ -95,7 +97,10 @@ std::string shown_pick(Side& side, const std::vector<int32_t>& picked, size_t st
 bool promises_equal(Side& a, Side& b) {
   if (a.op_names() != b.op_names() || a.identity().is_runner || b.identity().is_runner)
     return false;
-  if (a.identity().model_sha256 != b.identity().model_sha256) return false;
+  // A folder of files has no hash of its own.
+  const std::string& hash = a.identity().model_sha256;
+  if (hash != b.identity().model_sha256) return false;
+  if (hash.empty() && a.pipeline().file().path() != b.pipeline().file().path()) return false;
   return std::all_of(a.op_names().begin(), a.op_names().end(), [&](const std::string& op) {
     const NumericsClass& of_a = *a.op_class(op);
     return of_a == *b.op_class(op) && of_a.promises_equal_bits();
@@ -103,6 +108,8 @@ bool promises_equal(Side& a, Side& b) {
 }
 
 ExactDoor pick_door(Side& a, Side& b, const Generator& of_a, const Generator& of_b) {
+  if (of_a.picked().empty() && of_b.picked().empty())
+    return not_compared(Door::kPick, "no token was generated");
   ExactDoor door;
   door.door = Door::kPick;
   door.is_compared = true;
@@ -120,6 +127,31 @@ ExactDoor pick_door(Side& a, Side& b, const Generator& of_a, const Generator& of
   door.place = std::move(place);
   door.verdict = Verdict::kUnexplained;
   return door;
+}
+
+// Of the first step whose picks differ: both sides' stages on A's logits, coin and state. state: of
+// A's chain before the step.
+Result<PickErrors> compare_stages(Side& a, Side& b, const Generator& of_a, size_t step,
+                                  std::span<const char> state) {
+  PLUMB_ASSIGN(pipeline::SamplerChain chain_a, a.pipeline().sampler());
+  PLUMB_ASSIGN(pipeline::SamplerChain chain_b, b.pipeline().sampler());
+  PLUMB_TRY(chain_a.set_state(state));
+  return compare_picks(chain_a, chain_b, of_a.logits(), of_a.context_of_step(step));
+}
+
+// How bad it is that the picks part there, where the stages are equal.
+Verdict onset_verdict(const Generator& of_a, const Generator& of_b, const LogitErrors& errors,
+                      const PickErrors& stages, std::optional<double> noise) {
+  if (errors.n_bits_differ == 0 || errors.verdict == Verdict::kWrong) return Verdict::kWrong;
+  const bool have_both = of_a.picked().size() == of_b.picked().size() && !of_a.picked().empty();
+  if (!have_both || !noise || errors.verdict == Verdict::kUnexplained) return Verdict::kUnexplained;
+  const int32_t one = of_a.picked().back(), other = of_b.picked().back();
+  const double change = gap_change(of_a.logits(), of_b.logits(), one, other);
+  if (!(change <= *noise)) return Verdict::kUnexplained;
+  // Without a coin nothing but the gap itself parts the two.
+  if (std::isnan(stages.coin) && !(gap(of_a.logits(), one, other) <= *noise))
+    return Verdict::kUnexplained;
+  return Verdict::kTieFlip;
 }
 
 // Bits of the text's ids behind the first, by the bytes that they stand for.
@@ -154,9 +186,13 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
                                           : request.noise->logit_noise(a.numerics(), b.numerics());
   bool is_together = prompt.encoding_a.ids == prompt.encoding_b.ids;
   std::optional<Verdict> onset;  // of the step at which the picks part
+  std::vector<char> state;  // of A's stages in front of the step
   const auto n_prompt = static_cast<uint32_t>(prompt.encoding_a.ids.size());
   while (!of_a.has_ended() || !of_b.has_ended()) {
     const size_t step = std::max(of_a.picked().size(), of_b.picked().size());
+    if (is_together) {
+      PLUMB_ASSIGN(state, of_a.chain().state());
+    }
     PLUMB_TRY(of_a.step());
     PLUMB_TRY(of_b.step());
     if (!is_together || of_a.logits().empty() || of_b.logits().empty()) continue;
@@ -165,16 +201,13 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
     errors.position = n_prompt + errors.step - 1;
     judge(errors, noise);
     if (const auto tokenizer = a.pipeline().tokenizer()) add_pieces(errors, **tokenizer);
-    is_together = of_a.picked() == of_b.picked() && !of_a.picked().empty();
+    is_together = of_a.picked() == of_b.picked();
     if (!is_together) {
-      onset = Verdict::kUnexplained;
-      if (noise && of_a.picked().size() == of_b.picked().size() && !of_a.picked().empty()) {
-        const double change =
-            gap_change(of_a.logits(), of_b.logits(), of_a.picked().back(), of_b.picked().back());
-        if (std::max(change, errors.gap_change) <= *noise && *noise > 0)
-          onset = errors.verdict = Verdict::kTieFlip;
-        if (errors.n_bits_differ == 0 || *noise == 0) onset = Verdict::kWrong;
-      }
+      PLUMB_ASSIGN(PickErrors stages, compare_stages(a, b, of_a, step, state));
+      onset = stages.verdict == Verdict::kWrong ? Verdict::kWrong
+                                                : onset_verdict(of_a, of_b, errors, stages, noise);
+      if (*onset == Verdict::kTieFlip) errors.verdict = Verdict::kTieFlip;
+      report.picks.push_back(std::move(stages));
     }
     report.logits.push_back(std::move(errors));
   }
@@ -185,16 +218,15 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   if (picks.place && onset) picks.verdict = *onset;
   const Verdict consequence = picks.verdict;
   report.exact.push_back(std::move(picks));
-  PLUMB_ASSIGN(const ShownText shown_a, show_ids(a.pipeline(), of_a.picked()));
-  PLUMB_ASSIGN(const ShownText shown_b, show_ids(b.pipeline(), of_b.picked()));
-  for (ExactDoor door : {compare_bytes(Door::kBytes, shown_a.bytes, shown_b.bytes),
-                         compare_bytes(Door::kText, shown_a.text, shown_b.text)}) {
+  PLUMB_ASSIGN(ShownDoors doors,
+               compare_shown(a.pipeline(), b.pipeline(), of_a.picked(), of_b.picked()));
+  for (ExactDoor* const door : {&doors.bytes, &doors.text}) {
     // Other picks have another text: that is no further finding.
-    if (door.place && consequence != Verdict::kMatch) door.verdict = consequence;
-    report.exact.push_back(std::move(door));
+    if (door->place && consequence != Verdict::kMatch) door->verdict = consequence;
+    report.exact.push_back(std::move(*door));
   }
-  report.text_a = shown_a.text;
-  report.text_b = shown_b.text;
+  report.text_a = std::move(doors.a.text);
+  report.text_b = std::move(doors.b.text);
   report.hints = onset_hints(report, of_a.picked(), of_b.picked());
   return {};
 }
@@ -206,17 +238,27 @@ Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
     report.exact.push_back(not_compared(door, "the ids of the two vocabularies mean other bytes"));
   const auto text_of = [&](Side& side, const pipeline::Encoding& encoding,
                            std::optional<double>& bits, std::string& failure,
-                           std::string& text) -> Result<void> {
+                           ShownText& text) -> Result<size_t> {
     PLUMB_ASSIGN(bits, bits_per_byte(side, encoding, request));
     PLUMB_ASSIGN(Generator generator, Generator::begin(side, encoding.ids, request));
     while (!generator.has_ended()) PLUMB_TRY(generator.step());
     failure = generator.failure();
-    PLUMB_ASSIGN(const ShownText shown, show_ids(side.pipeline(), generator.picked()));
-    text = shown.text;
-    return {};
+    PLUMB_ASSIGN(text, show_ids(side.pipeline(), generator.picked()));
+    return generator.picked().size();
   };
-  PLUMB_TRY(text_of(a, prompt.encoding_a, report.bits_per_byte_a, report.failure_a, report.text_a));
-  PLUMB_TRY(text_of(b, prompt.encoding_b, report.bits_per_byte_b, report.failure_b, report.text_b));
+  ShownText shown_a, shown_b;
+  PLUMB_ASSIGN(const size_t n_a,
+               text_of(a, prompt.encoding_a, report.bits_per_byte_a, report.failure_a, shown_a));
+  PLUMB_ASSIGN(const size_t n_b,
+               text_of(b, prompt.encoding_b, report.bits_per_byte_b, report.failure_b, shown_b));
+  report.text_a = std::move(shown_a.text);
+  report.text_b = std::move(shown_b.text);
+  if (n_a == 0 && n_b == 0) {
+    report.exact.push_back(not_compared(Door::kText, "no token was generated"));
+    return {};
+  }
+  // Numbers of two models are never equal, though the texts be.
+  report.verdict = worse(report.verdict, Verdict::kDrift);
   ExactDoor door = compare_bytes(Door::kText, report.text_a, report.text_b);
   // Two models say two things: that proves nothing wrong.
   if (door.place) door.verdict = Verdict::kUnexplained;

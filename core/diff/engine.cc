@@ -82,7 +82,9 @@ Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffReque
     return false;
   }
   prompt.bytes_a = bytes_a->bytes;
-  report.exact.push_back(compare_bytes(Door::kPrompt, bytes_a->bytes, bytes_b->bytes));
+  report.exact.push_back(input.messages
+                             ? compare_bytes(Door::kPrompt, bytes_a->bytes, bytes_b->bytes)
+                             : not_compared(Door::kPrompt, "a raw text was given"));
   auto ids_a = a.pipeline().encode_prompt(*bytes_a);
   auto ids_b = b.pipeline().encode_prompt(is_forced ? *bytes_a : *bytes_b);
   if (!ids_a && !ids_b) return of_side("A", std::move(ids_a).error());
@@ -95,6 +97,20 @@ Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffReque
   prompt.encoding_a = *std::move(ids_a);
   prompt.encoding_b = *std::move(ids_b);
   return true;
+}
+
+// A foreign engine computes logits; the texts, ids and picks around it are this project's own on
+// both sides. That they are equal tells nothing of the engine, but two configs may differ there.
+void leave_out_own_doors(PromptReport& report, Mode mode) {
+  constexpr const char* kWhy = "a foreign engine's own was not asked for";
+  for (ExactDoor& door : report.exact) {
+    const bool is_of_logits = mode == Mode::kChained && door.door == Door::kPick;
+    if (door.is_compared && !door.place && !is_of_logits) door = not_compared(door.door, kWhy);
+  }
+  const size_t n = std::erase_if(
+      report.picks, [](const PickErrors& one) { return one.verdict == Verdict::kMatch; });
+  if (n > 0 && report.picks.empty() && mode == Mode::kForced)
+    report.exact.push_back(not_compared(Door::kPick, kWhy));
 }
 
 std::string shown_prompt(const PromptInput& input) {
@@ -169,9 +185,19 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
                                            : compare_texts;
       PLUMB_TRY(run(a, b, prompt, request, say, found));
     }
+    if (a.identity().is_runner || b.identity().is_runner) leave_out_own_doors(found, request.mode);
     judge(found);
     report.prompts.push_back(std::move(found));
   }
+  const bool has_messages = std::ranges::any_of(
+      request.prompts, [](const PromptInput& input) { return input.messages.has_value(); });
+  if (!request.prompts.empty() && !has_messages && templates_differ(a, b)) {
+    report.notes.push_back(
+        "the chat templates differ, and were not compared: no prompt has messages");
+    report.verdict = worse(report.verdict, Verdict::kUnexplained);
+  }
+  if (a.has_observer_effect() || b.has_observer_effect())
+    report.verdict = worse(report.verdict, Verdict::kUnexplained);
   for (const Side* side : {&a, &b})
     report.notes.insert(report.notes.end(), side->notes().begin(), side->notes().end());
   judge(report);

@@ -10,8 +10,9 @@ namespace {
 // Of one prompt: the f64 evaluator takes as long for a matrix product as a forward.
 constexpr size_t kSplits = 3;
 
+// Of the forward that shows it.
 uint32_t position_of(const OpErrors& op) {
-  return op.example ? op.example->position : op.worst_position;
+  return op.example ? op.example->computed_at : op.worst_position;
 }
 
 // In the order of steps, then as they run: where the first error came in.
@@ -22,7 +23,7 @@ OpErrors* first_beyond(PromptReport& report) {
   };
   OpErrors* first = nullptr;
   for (OpErrors& op : report.ops) {
-    if (op.verdict < Verdict::kUnexplained || !op.budget) continue;
+    if (op.verdict < Verdict::kUnexplained) continue;
     if (first == nullptr || step_of(op) < step_of(*first)) first = &op;
   }
   return first;

@@ -90,24 +90,15 @@ Result<void> Forced::feed(Side& side, const ForwardRequest& wanted, std::string*
 
 Result<bool> Forced::pick(std::span<const float> logits) {
   if (picked_.size() >= request_.n_steps) return false;
-  plumb_sample_context context{};
-  context.seed = request_.seed;
-  context.step = picked_.size();
-  context.prompt_ids = prompt_.encoding_a.ids.data();
-  context.n_prompt_ids = prompt_.encoding_a.ids.size();
-  context.generated_ids = picked_.data();
-  context.n_generated_ids = picked_.size();
-  context.control_bits = control_bits_.data();
+  const plumb_sample_context context =
+      sample_context(request_.seed, prompt_.encoding_a.ids, picked_, control_bits_);
   auto errors = compare_picks(*chain_a_, *chain_b_, logits, context);
-  if (!errors && errors.error().code == PLUMB_CANCELLED) return false;  // a script is over
-  if (!errors && errors.error().code == PLUMB_NUMERIC) {
-    report_.failure_a = errors.error().message;
-    return false;
-  }
+  if (!errors && errors.error().code == PLUMB_CANCELLED) return false;  // both scripts are over
   if (!errors) return std::move(errors).error();
+  report_.picks.push_back(*errors);
+  if (!errors->end_a.empty() || !errors->end_b.empty()) return false;
   if (!pick_cause_ && (errors->id_a != errors->id_b || !errors->first_stage.empty()))
     pick_cause_ = explain_pick(a_, b_, logits, context);
-  report_.picks.push_back(*errors);
   const int32_t id = errors->id_a;
   picked_.push_back(id);
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());
@@ -147,7 +138,8 @@ Result<void> Forced::run_b_freely() {
                   const auto of_row = logits.subspan(row * n_vocab, n_vocab);
                   logits_b_.rows.emplace_back(of_row.begin(), of_row.end());
                 }
-                return logits_b_.rows.size() < logits_a_.rows.size();
+                // Where A failed, B is asked whether it fails there as well.
+                return logits_b_.rows.size() < logits_a_.rows.size() || !report_.failure_a.empty();
               });
 }
 
@@ -168,12 +160,14 @@ Result<void> Forced::run_b_on_a() {
   PLUMB_TRY(explain());
   const std::set<std::string> ops_a(a_.op_names().begin(), a_.op_names().end());
   const std::set<std::string> ops_b(b_.op_names().begin(), b_.op_names().end());
-  const auto missing_in = [](const std::set<std::string>& ops, const std::set<std::string>& of) {
-    return static_cast<uint32_t>(std::count_if(
-        of.begin(), of.end(), [&](const std::string& op) { return ops.count(op) == 0; }));
-  };
-  report_.n_ops_only_a = missing_in(ops_b, ops_a);
-  report_.n_ops_only_b = missing_in(ops_a, ops_b);
+  const std::set<std::string>& without_rows = comparison.ops_without_rows();
+  report_.n_ops_only_a = static_cast<uint32_t>(
+      std::ranges::count_if(ops_a, [&](const std::string& op) { return !ops_b.contains(op); }));
+  report_.n_ops_only_b =
+      static_cast<uint32_t>(std::ranges::count_if(ops_b, [&](const std::string& op) {
+        return !ops_a.contains(op) || without_rows.contains(op);
+      }));
+  report_.n_rows_not_compared = comparison.n_rows_not_compared();
   return {};
 }
 
@@ -206,12 +200,11 @@ void Forced::judge_logits() {
 }
 
 Result<void> Forced::compare_text() {
-  PLUMB_ASSIGN(const ShownText of_a, show_ids(a_.pipeline(), picked_));
-  PLUMB_ASSIGN(const ShownText of_b, show_ids(b_.pipeline(), picked_));
-  report_.exact.push_back(compare_bytes(Door::kBytes, of_a.bytes, of_b.bytes));
-  report_.exact.push_back(compare_bytes(Door::kText, of_a.text, of_b.text));
-  report_.text_a = of_a.text;
-  report_.text_b = of_b.text;
+  PLUMB_ASSIGN(ShownDoors doors, compare_shown(a_.pipeline(), b_.pipeline(), picked_, picked_));
+  report_.exact.push_back(std::move(doors.bytes));
+  report_.exact.push_back(std::move(doors.text));
+  report_.text_a = std::move(doors.a.text);
+  report_.text_b = std::move(doors.b.text);
   return {};
 }
 

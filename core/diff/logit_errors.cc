@@ -131,7 +131,9 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
 void judge(LogitErrors& errors, std::optional<double> noise) {
   errors.noise = noise;
   const bool is_equal = errors.n_bits_differ == 0;
-  const bool is_within = noise && errors.gap_change <= *noise;
+  // Where one side is no finite number and the other is, or is another one, that is no noise.
+  const bool is_within =
+      noise && errors.gap_change <= *noise && std::isfinite(errors.largest_absolute);
   errors.verdict = is_equal                       ? Verdict::kMatch
                    : noise && *noise == 0         ? Verdict::kWrong
                    : !is_within                   ? Verdict::kUnexplained
@@ -143,6 +145,12 @@ double gap_change(std::span<const float> a, std::span<const float> b, int32_t on
   const auto x = static_cast<size_t>(one), y = static_cast<size_t>(other);
   const double change = (double{b[x]} - double{b[y]}) - (double{a[x]} - double{a[y]});
   return in_sigma(std::abs(change), deviation(a));
+}
+
+double gap(std::span<const float> row, int32_t one, int32_t other) {
+  const double distance =
+      double{row[static_cast<size_t>(one)]} - double{row[static_cast<size_t>(other)]};
+  return in_sigma(std::abs(distance), deviation(row));
 }
 
 double log_probability(std::span<const float> logits, int32_t id) {

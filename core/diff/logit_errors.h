@@ -19,6 +19,9 @@ void judge(LogitErrors& errors, std::optional<double> noise);
 /// The change from A to B of the gap between two ids, in sigma of A's row.
 double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other);
 
+/// The gap between two ids, in sigma of the row.
+double gap(std::span<const float> row, int32_t one, int32_t other);
+
 /// log softmax of one id, in nats.
 double log_probability(std::span<const float> logits, int32_t id);
 

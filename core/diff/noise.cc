@@ -41,17 +41,22 @@ bool stands_for(const NumericsClass& entry, const NumericsClass& seen, bool is_o
          stands_for(entry.kv, seen.kv, is_op) && stands_for(entry.weights, seen.weights, is_op);
 }
 
+constexpr std::string NumericsClass::*kFields[] = {&NumericsClass::numerics,
+                                                   &NumericsClass::activations, &NumericsClass::kv,
+                                                   &NumericsClass::weights};
+
 bool stands_for(const NoiseLevel& level, const NumericsClass& a, const NumericsClass& b,
                 bool is_op) {
   return (stands_for(level.a, a, is_op) && stands_for(level.b, b, is_op)) ||
          (stands_for(level.a, b, is_op) && stands_for(level.b, a, is_op));
 }
 
+// A level of 0 would demand equal bits, which only the classes promise.
 Result<double> level_of(const Json& json, const std::string& where) {
-  const double value = json.is_number() ? json.get<double>() : -1;
-  if (!(value >= 0) || !std::isfinite(value)) {
-    return Error{PLUMB_CORRUPT, where + ": expected a number that is not negative, found " +
-                                    json.dump().substr(0, 40)};
+  const double value = json.is_number() ? json.get<double>() : 0;
+  if (!(value > 0) || !std::isfinite(value)) {
+    return Error{PLUMB_CORRUPT,
+                 where + ": expected a number above 0, found " + json.dump().substr(0, 40)};
   }
   return value;
 }
@@ -128,8 +133,8 @@ nlohmann::ordered_json json_of(const NumericsClass& numerics) {
 }
 
 // One rounding of f32: where no error was seen, one may come all the same. (0 would demand equal
-// bits.)
-constexpr double kBudgetMin = 1.2e-7;
+// bits.) Of logits it is one of a value of the size of sigma.
+constexpr double kLevelMin = 1.2e-7;
 
 // Two digits are all that a level is worth; upward, so that what was measured stays within.
 double rounded_up(double value) {
@@ -147,21 +152,41 @@ NumericsClass class_of(const SideIdentity& side) {
 
 }  // namespace
 
-NoiseLevel measured_level(const Report& report, double headroom) {
+Result<NoiseLevel> measured_level(const Report& report, double headroom) {
+  const auto refuse = [](const std::string& why) {
+    return Error{PLUMB_INVALID_ARGUMENT, "no noise level can be taken from this report: " + why};
+  };
+  if (report.is_empty) return refuse("nothing was compared");
+  if (report.verdict == Verdict::kWrong) return refuse("its verdict is WRONG");
   NoiseLevel level;
+  level.logit_noise = kLevelMin;
   level.a = class_of(report.a);
   level.b = class_of(report.b);
+  for (const auto field : kFields) {
+    if (level.a.*field == "*" || level.b.*field == "*")
+      return refuse("a side calls its arithmetic \"*\", which would stand for any");
+  }
   if (level.a.activations == level.b.activations && level.a.weights == level.b.weights)
     level.a.weights = level.b.weights = "*";
   for (const PromptReport& prompt : report.prompts) {
+    const std::string where = "prompt " + std::to_string(prompt.index + 1) + ": ";
+    if (!prompt.failure_a.empty()) return refuse(where + "A failed: " + prompt.failure_a);
+    if (!prompt.failure_b.empty()) return refuse(where + "B failed: " + prompt.failure_b);
     for (const OpErrors& op : prompt.ops) {
+      if (!std::isfinite(op.introduced_worst))
+        return refuse(where + "op " + op.op + " has an error that is not finite");
       // Where equal bits are promised there is nothing to measure.
       if (op.budget && *op.budget == 0) continue;
-      double& budget = level.op_budgets.try_emplace(op.kind, kBudgetMin).first->second;
+      double& budget = level.op_budgets.try_emplace(op.kind, kLevelMin).first->second;
       budget = std::max(budget, rounded_up(headroom * op.introduced_worst));
     }
-    for (const LogitErrors& logits : prompt.logits)
+    for (const LogitErrors& logits : prompt.logits) {
+      if (!std::isfinite(logits.largest_absolute) || !std::isfinite(logits.gap_change)) {
+        return refuse(where + "logits of position " + std::to_string(logits.position) +
+                      " differ by what is not finite");
+      }
       level.logit_noise = std::max(level.logit_noise, rounded_up(headroom * logits.gap_change));
+    }
   }
   level.n_prompts = static_cast<uint32_t>(report.prompts.size());
   level.models = {report.a.config};

@@ -39,8 +39,10 @@ struct NoiseLevel {
 };
 
 /// What healthy pairs of a report's class were seen to do: the largest of each, times headroom.
-/// Where both sides read the same formats, the entry is for any weights.
-NoiseLevel measured_level(const Report& report, double headroom);
+/// Where both sides read the same formats, the entry is for any weights. Never 0, which would
+/// demand equal bits. Fails INVALID_ARGUMENT for a report that is none of a healthy pair: nothing
+/// compared, WRONG, a run that failed, an error that is no finite number.
+Result<NoiseLevel> measured_level(const Report& report, double headroom);
 
 class NoiseTable {
  public:

@@ -17,16 +17,24 @@ constexpr uint64_t kValuesForOneThread = 8192;
 
 // sqrt(error / of), where a row of zeros has no size of its own: then the op's mean row has one.
 double relative(double error, double of, double of_mean) {
-  if (!std::isfinite(error) || !std::isfinite(of)) return kInfinity;
   if (error == 0) return 0;
+  if (!std::isfinite(error) || !std::isfinite(of)) return kInfinity;
   const double size = of > 0 ? of : of_mean;
   return size > 0 ? std::sqrt(error / size) : kInfinity;
+}
+
+bool is_worse(const RowSums& sums, const RowSums& than) {
+  return sums.n_bits_differ > than.n_bits_differ || sums.introduced > than.introduced ||
+         std::isnan(sums.introduced);
 }
 
 }  // namespace
 
 bool OpComparison::wants(const model::OpInfo& op) {
-  return op.kind != PLUMB_OP_QUANTIZE && of_a_->find(op.name) != nullptr;
+  if (op.kind == PLUMB_OP_QUANTIZE) return false;
+  const bool is_recorded = of_a_->find(op.name) != nullptr;
+  if (!is_recorded) ops_without_rows_.insert(op.name);
+  return is_recorded;
 }
 
 OpComparison::Entry& OpComparison::entry_of(const model::OpInfo& op, uint32_t width) {
@@ -59,15 +67,19 @@ std::optional<double> OpComparison::budget_of(const model::OpInfo& op) const {
 }
 
 // The first row beyond the budget stays; until there is one, the worst.
-void OpComparison::keep_example(Entry& entry, uint32_t position, const RowSums& sums,
-                                std::span<const float> a, std::span<const float> b) {
+void OpComparison::keep_example(Entry& entry, uint32_t position, uint32_t computed_at,
+                                const RowSums& sums, std::span<const float> a,
+                                std::span<const float> b) {
   OpErrors& errors = entry.errors;
   if (errors.example && errors.example->is_over) return;
   const double error = relative(sums.introduced, sums.a, 0);
   const bool is_over = errors.budget && (*errors.budget == 0 || error > *errors.budget);
   if (errors.example && !is_over && error <= entry.example_error) return;
   entry.example_error = error;
-  OpErrors::Example example{position, 0, 0, 0, is_over};
+  OpErrors::Example example;
+  example.position = position;
+  example.computed_at = computed_at;
+  example.is_over = is_over;
   double largest = -1;
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) continue;
@@ -91,45 +103,64 @@ Result<void> OpComparison::after(model::OpSite& site) {
                                          std::to_string(recorded.width) + " values in A and of " +
                                          std::to_string(shape.width) + " in B"};
   }
-  const std::span<const float> all_of_a =
-      of_a_->rows(info.name, shape.first_position, shape.n_rows);
-  if (all_of_a.empty()) return {};
+  Entry& entry = entry_of(info, shape.width);
+  entry.first_in_b = std::min(entry.first_in_b, shape.first_position);
+  entry.end_in_b = std::max(entry.end_in_b, shape.first_position + shape.n_rows);
+  // An engine may leave out rows that nothing reads: those that both have are compared. Of a KV
+  // cache that is all rows each time: an op may damage a row that was right when it was new.
+  const uint32_t first = std::max(shape.first_position, recorded.first_position);
+  const uint32_t end =
+      std::min(shape.first_position + shape.n_rows, recorded.first_position + recorded.n_rows());
+  if (first >= end) return {};
+  if (entry.rows.empty()) entry.errors.first_position = first;
+  if (first < entry.errors.first_position) return {};
   PLUMB_TRY(site.read_output(values_));
 
-  // Of a KV cache the rows that this op wrote: the others were compared when they were new.
-  const uint32_t n_new = std::min(site.op().n_rows, shape.n_rows);
-  const uint32_t first_new = shape.first_position + shape.n_rows - n_new;
+  const uint32_t n = end - first;
   const size_t width = shape.width;
-  const auto rows_a = all_of_a.last(n_new * width);
-  const auto rows_forced = std::span<const float>(values_).last(n_new * width);
+  const auto rows_a = of_a_->rows(info.name, first, n);
+  const auto rows_forced =
+      std::span(values_).subspan((first - shape.first_position) * width, n * width);
   const std::span<const float> rows_free =
-      of_b_ == nullptr ? std::span<const float>() : of_b_->rows(info.name, first_new, n_new);
-
-  Entry& entry = entry_of(info, shape.width);
-  if (entry.rows.empty()) entry.errors.first_position = first_new;
-  if (first_new < entry.errors.first_position) return {};
-  const size_t at = first_new - entry.errors.first_position;
-  entry.rows.resize(std::max(entry.rows.size(), at + n_new));
+      of_b_ == nullptr ? std::span<const float>() : of_b_->rows(info.name, first, n);
+  const size_t at = first - entry.errors.first_position;
+  const size_t n_seen = entry.rows.size() > at ? entry.rows.size() - at : 0;
+  entry.rows.resize(std::max(entry.rows.size(), at + n));
+  sums_.assign(n, {});
   const uint32_t n_parts =
-      rows_a.size() > kValuesForOneThread ? std::min(n_new, 4 * pool_->n_at_work()) : 1;
+      rows_a.size() > kValuesForOneThread ? std::min(n, 4 * pool_->n_at_work()) : 1;
   pool_->run(n_parts, [&](uint32_t, uint32_t part) {
-    const size_t begin = size_t{n_new} * part / n_parts;
-    const size_t end = size_t{n_new} * (part + 1) / n_parts;
-    for (size_t row = begin; row < end; ++row) {
-      entry.rows[at + row] =
+    const size_t begin = size_t{n} * part / n_parts;
+    const size_t behind = size_t{n} * (part + 1) / n_parts;
+    for (size_t row = begin; row < behind; ++row) {
+      const bool has_free = !rows_free.empty() && row >= n_seen;
+      sums_[row] =
           compare_row(rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width),
-                      rows_free.empty() ? rows_free : rows_free.subspan(row * width, width));
+                      has_free ? rows_free.subspan(row * width, width) : std::span<const float>());
     }
   });
+  // A position of this forward: the last row is new.
+  const uint32_t computed_at = end - 1;
   bool differs = false;
-  for (uint32_t row = 0; row < n_new; ++row) {
-    const RowSums& sums = entry.rows[at + row];
+  for (uint32_t row = 0; row < n; ++row) {
+    const RowSums& sums = sums_[row];
+    RowSums& held = entry.rows[at + row];
+    if (row >= n_seen) {
+      held = sums;
+    } else if (is_worse(sums, held)) {
+      held.a = sums.a;
+      held.introduced = sums.introduced;
+      held.n_bits_differ = sums.n_bits_differ;
+    }
     if (sums.n_bits_differ == 0) continue;
     differs = true;
-    keep_example(entry, first_new + row, sums, rows_a.subspan(row * width, width),
-                 rows_forced.subspan(row * width, width));
+    const uint32_t position = first + row;
+    keep_example(entry, position, row < n_seen ? computed_at : position, sums,
+                 rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width));
   }
-  return differs ? site.write_output(all_of_a) : Result<void>();
+  if (!differs) return {};
+  std::copy(rows_a.begin(), rows_a.end(), rows_forced.begin());
+  return site.write_output(values_);
 }
 
 void OpComparison::finish_errors(Entry& entry) const {
@@ -178,6 +209,13 @@ void OpComparison::finish_errors(Entry& entry) const {
 std::vector<OpErrors> OpComparison::finish() {
   std::vector<OpErrors> found;
   for (Entry& entry : entries_) {
+    if (entry.rows.empty()) {
+      ops_without_rows_.insert(entry.errors.op);
+      continue;
+    }
+    const uint64_t n = entry.rows.size();
+    n_rows_not_compared_ += of_a_->find(entry.errors.op)->n_rows() - n;
+    n_rows_not_compared_ += entry.end_in_b - entry.first_in_b - n;
     finish_errors(entry);
     OpErrors& errors = entry.errors;
     const bool is_within = errors.budget && errors.introduced_worst <= *errors.budget;
@@ -187,6 +225,7 @@ std::vector<OpErrors> OpComparison::finish() {
                                                             : Verdict::kUnexplained;
   }
   for (Entry& entry : entries_) {
+    if (entry.rows.empty()) continue;
     double inputs = 0;
     for (const std::string& input : entry.inputs) {
       const auto at = index_.find(input);

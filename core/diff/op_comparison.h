@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,8 +35,12 @@ class OpComparison : public model::OpObserver {
   /// Fails INCOMPATIBLE where the widths differ.
   Result<void> after(model::OpSite& site) override;
 
-  /// What was found, in the order in which the ops run.
+  /// What was found, in the order in which the ops run: of ops of which both have some row.
   std::vector<OpErrors> finish();
+  /// Ops of B of which A recorded no row that B computes.
+  const std::set<std::string>& ops_without_rows() const { return ops_without_rows_; }
+  /// Of the others: rows that one side alone has. Of a finished comparison.
+  uint64_t n_rows_not_compared() const { return n_rows_not_compared_; }
 
  private:
   struct Entry {
@@ -43,12 +48,14 @@ class OpComparison : public model::OpObserver {
     uint32_t width = 0;
     std::vector<std::string> inputs;  // the ops that it reads from
     std::vector<RowSums> rows;
+    uint32_t end_in_b = 0;  // behind the last row that B computed
+    uint32_t first_in_b = UINT32_MAX;
     double example_error = 0;
   };
   Entry& entry_of(const model::OpInfo& op, uint32_t width);
   std::optional<double> budget_of(const model::OpInfo& op) const;
-  static void keep_example(Entry& entry, uint32_t position, const RowSums& sums,
-                           std::span<const float> a, std::span<const float> b);
+  static void keep_example(Entry& entry, uint32_t position, uint32_t computed_at,
+                           const RowSums& sums, std::span<const float> a, std::span<const float> b);
   void finish_errors(Entry& entry) const;
 
   Side* a_;
@@ -59,7 +66,10 @@ class OpComparison : public model::OpObserver {
   const NoiseTable* noise_;
   std::vector<Entry> entries_;
   std::map<std::string, size_t, std::less<>> index_;
+  std::set<std::string> ops_without_rows_;
+  uint64_t n_rows_not_compared_ = 0;
   std::vector<float> values_;
+  std::vector<RowSums> sums_;  // of the rows of one call
 };
 
 }  // namespace plumbline::diff

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace plumbline::diff {
 namespace {
@@ -69,14 +70,30 @@ struct Picked {
   Distribution distribution;
 };
 
+// end: why there was no pick; then the rest is empty.
 Result<Picked> pick(pipeline::SamplerChain& chain, std::span<const float> logits,
-                    const plumb_sample_context& context) {
+                    const plumb_sample_context& context, std::optional<Error>& end) {
   Picked picked;
-  PLUMB_ASSIGN(picked.pick, chain.pick(logits, context, [&](size_t, const plumb_candidates& left) {
+  auto made = chain.pick(logits, context, [&](size_t, const plumb_candidates& left) {
     picked.stages.push_back(Candidates::of(left));
-  }));
+  });
+  if (!made && (made.error().code == PLUMB_CANCELLED || made.error().code == PLUMB_NUMERIC)) {
+    end = std::move(made).error();
+    return picked;
+  }
+  if (!made) return std::move(made).error();
+  picked.pick = *made;
   picked.distribution = Distribution::of(chain.candidates());
   return picked;
+}
+
+// Other stages have a state of their own, which no state of A's can replace.
+bool have_same_stages(const pipeline::SamplerChain& a, const pipeline::SamplerChain& b) {
+  if (a.n_stages() != b.n_stages()) return false;
+  for (size_t i = 0; i < a.n_stages(); ++i) {
+    if (a.stage_name(i) != b.stage_name(i)) return false;
+  }
+  return true;
 }
 
 std::string last_stage(const pipeline::SamplerChain& chain) {
@@ -168,18 +185,50 @@ double flip_probability_independent(const Distribution& a, const Distribution& b
   return as_probability(1 - same);
 }
 
+plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
+                                    std::span<const int32_t> generated,
+                                    std::span<const uint64_t> control_bits) {
+  plumb_sample_context context{};
+  context.seed = seed;
+  context.step = generated.size();
+  context.prompt_ids = prompt.data();
+  context.n_prompt_ids = prompt.size();
+  context.generated_ids = generated.data();
+  context.n_generated_ids = generated.size();
+  context.control_bits = control_bits.data();
+  return context;
+}
+
 Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerChain& b,
                                  std::span<const float> logits,
                                  const plumb_sample_context& context) {
   PLUMB_ASSIGN(const std::vector<char> state, a.state());
-  PLUMB_ASSIGN(const Picked of_a, pick(a, logits, context));
-  PLUMB_ASSIGN(const std::vector<char> own, b.state());
-  // Other stages have a state of their own, which no state of A's can replace.
-  if (own.size() == state.size()) PLUMB_TRY(b.set_state(state));
-  PLUMB_ASSIGN(const Picked of_b, pick(b, logits, context));
+  std::optional<Error> end_a, end_b;
+  PLUMB_ASSIGN(const Picked of_a, pick(a, logits, context, end_a));
+  if (have_same_stages(a, b)) {
+    PLUMB_ASSIGN(const std::vector<char> own, b.state());
+    if (own.size() == state.size()) PLUMB_TRY(b.set_state(state));
+  }
+  PLUMB_ASSIGN(const Picked of_b, pick(b, logits, context, end_b));
 
   PickErrors errors;
   errors.step = static_cast<uint32_t>(context.step);
+  errors.draw_a = last_stage(a);
+  errors.draw_b = last_stage(b);
+  if (end_a || end_b) {
+    if (end_a && end_b && end_a->code == PLUMB_CANCELLED && end_b->code == PLUMB_CANCELLED)
+      return *end_a;
+    errors.end_a = end_a ? end_a->message : "";
+    errors.end_b = end_b ? end_b->message : "";
+    errors.coin = std::nan("");
+    errors.id_a = of_a.pick.id;
+    errors.id_b = of_b.pick.id;
+    errors.n_kept_a = of_a.pick.n_kept;
+    errors.n_kept_b = of_b.pick.n_kept;
+    errors.verdict =
+        end_a && end_b && end_a->code == end_b->code ? Verdict::kUnexplained : Verdict::kWrong;
+    return errors;
+  }
   errors.id_a = of_a.pick.id;
   errors.id_b = of_b.pick.id;
   errors.coin = of_a.pick.coin;
@@ -187,8 +236,6 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   errors.n_kept_b = of_b.pick.n_kept;
   for (const Pair& pair : joined(of_a.distribution, of_b.distribution))
     errors.n_kept_both += pair.p > 0 && pair.q > 0 ? 1 : 0;
-  errors.draw_a = last_stage(a);
-  errors.draw_b = last_stage(b);
   errors.first_stage = first_unequal_stage(a, of_a.stages, b, of_b.stages);
   errors.flip_probability = flip_probability(errors.draw_a, errors.draw_b, of_a, of_b);
   errors.total_variation = total_variation(of_a.distribution, of_b.distribution);

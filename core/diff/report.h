@@ -74,6 +74,9 @@ struct OpErrors {
   /// The value that differs most of the first row beyond the budget; else of the worst row.
   struct Example {
     uint32_t position = 0, channel = 0;
+    /// A position of the forward that left it so: the row's own, or a later one that changed a row
+    /// of a KV cache.
+    uint32_t computed_at = 0;
     float a = 0, b = 0;  // A(xA), B(xA)
     bool is_over = false;
   };
@@ -115,7 +118,8 @@ struct LogitErrors {
 /// Door 40 of one step: the same logits and the same coin given to both chains.
 struct PickErrors {
   uint32_t step = 0;
-  int32_t id_a = -1, id_b = -1;  // under the same coin
+  int32_t id_a = -1, id_b = -1;  // under the same coin; -1: none
+  std::string end_a, end_b;  // why a side picked none: a script that is over, a NUMERIC error
   double coin = 0;  // NaN: none was used
   uint32_t n_kept_a = 0, n_kept_b = 0, n_kept_both = 0;
   double total_variation = 0;  // of the two distributions over the kept sets
@@ -154,6 +158,7 @@ struct PromptReport {
   std::vector<OpErrors> ops;  // in the order in which they run
   /// Ops that only one side has, or that A did not record: they were not compared.
   uint32_t n_ops_only_a = 0, n_ops_only_b = 0;
+  uint64_t n_rows_not_compared = 0;  // of ops that were: rows that one side alone has
   std::vector<LogitErrors> logits;
   std::vector<PickErrors> picks;
   std::string text_a, text_b;

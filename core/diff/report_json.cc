@@ -39,6 +39,7 @@ void fields(auto&& visit, Is<OpErrors::Split> auto& split) {
 void fields(auto&& visit, Is<OpErrors::Example> auto& example) {
   visit("position", example.position);
   visit("channel", example.channel);
+  visit("computed_at", example.computed_at);
   visit("a", example.a);
   visit("b", example.b);
   visit("is_over", example.is_over);
@@ -99,6 +100,8 @@ void fields(auto&& visit, Is<PickErrors> auto& pick) {
   visit("verdict", pick.verdict);
   visit("id_a", pick.id_a);
   visit("id_b", pick.id_b);
+  visit("end_a", pick.end_a);
+  visit("end_b", pick.end_b);
   visit("draw_a", pick.draw_a);
   visit("draw_b", pick.draw_b);
   visit("coin", pick.coin);
@@ -148,6 +151,7 @@ void fields(auto&& visit, Is<PromptReport> auto& prompt) {
   visit("exact", prompt.exact);
   visit("n_ops_only_a", prompt.n_ops_only_a);
   visit("n_ops_only_b", prompt.n_ops_only_b);
+  visit("n_rows_not_compared", prompt.n_rows_not_compared);
   visit("ops", prompt.ops);
   visit("logits", prompt.logits);
   visit("picks", prompt.picks);
@@ -258,9 +262,9 @@ class Reader {
       read(json, to.emplace(), where);
     } else if constexpr (kIsVector<T>) {
       if (!json.is_array()) return fail(where, "a list");
-      to.resize(json.size());
-      for (size_t i = 0; i < to.size(); ++i)
-        read(json[i], to[i], where + "[" + std::to_string(i) + "]");
+      to.clear();
+      for (size_t i = 0; i < json.size() && !error_; ++i)
+        read(json[i], to.emplace_back(), where + "[" + std::to_string(i) + "]");
     } else if constexpr (std::is_same_v<T, bool>) {
       if (!json.is_boolean()) return fail(where, "true or false");
       to = json.get<bool>();

@@ -68,6 +68,7 @@ class RunnerSide : public Side {
     PLUMB_ASSIGN(runner::RunnerOutput output, runner_->forward(ids, options));
     n_past_ += static_cast<uint32_t>(ids.size());
     if (output.has_observer_effect()) {
+      has_observer_effect_ = true;
       add_note(identity_.backend + ": its logits are others where its ops are watched");
     }
     if (request.recording != nullptr) {

@@ -125,9 +125,15 @@ Result<void> Side::identify(const SideOptions& options) {
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
   identity_.tokenizer = tokenizer->id();
   PLUMB_ASSIGN(const std::string_view source, pipeline().template_text());
-  if (!source.empty()) identity_.chat_template_sha256 = sha256_of(source);
+  std::string template_engine;
+  if (!source.empty()) {
+    identity_.chat_template_sha256 = sha256_of(source);
+    // A text that no engine takes is a finding for whoever renders it.
+    if (const auto engine = pipeline().chat_template()) template_engine = (*engine)->id();
+  }
   numerics_.weights = identity_.weights = weight_formats(file);
   identity_.plugins = {{"loader", pipeline().loader_id()}, {"tokenizer", identity_.tokenizer}};
+  if (!template_engine.empty()) identity_.plugins["template"] = template_engine;
   return {};
 }
 
@@ -155,6 +161,20 @@ Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
   auto side = std::make_unique<PipelineSide>(config, pipeline, *decoder);
   PLUMB_TRY(side->describe(options));
   return std::unique_ptr<Side>(std::move(side));
+}
+
+bool templates_differ(Side& a, Side& b) {
+  if (a.identity().chat_template_sha256.empty() && b.identity().chat_template_sha256.empty())
+    return false;
+  const auto engine_of = [](const Side& side) {
+    const auto found = side.identity().plugins.find("template");
+    return found == side.identity().plugins.end() ? std::string() : found->second;
+  };
+  const config::TemplateConfig& of_a = a.config().config.chat_template;
+  const config::TemplateConfig& of_b = b.config().config.chat_template;
+  return a.identity().chat_template_sha256 != b.identity().chat_template_sha256 ||
+         engine_of(a) != engine_of(b) || of_a.undefined != of_b.undefined ||
+         of_a.thinking != of_b.thinking || of_a.trusts_assistant != of_b.trusts_assistant;
 }
 
 bool same_tensor(Side& a, Side& b, const std::string& tensor) {

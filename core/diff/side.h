@@ -53,6 +53,8 @@ class Side {
   /// Its ops, as far as it tells, in the order in which they run.
   virtual const std::vector<std::string>& op_names() const = 0;
 
+  /// Its logits are others where its ops are watched: nothing that was recorded is sure.
+  bool has_observer_effect() const { return has_observer_effect_; }
   /// What a reader must know of this side.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -75,6 +77,7 @@ class Side {
   SideIdentity identity_;
   NumericsClass numerics_;
   model::HyperParameters hyper_parameters_;
+  bool has_observer_effect_ = false;
 
  private:
   const config::ResolvedConfig* config_;
@@ -88,6 +91,9 @@ class Side {
 Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
                                         const config::ResolvedConfig& config,
                                         pipeline::Pipeline& pipeline);
+
+/// Do the two render conversations by other texts, engines or settings?
+bool templates_differ(Side& a, Side& b);
 
 /// Is a tensor of one file the same, bit for bit, in the other?
 bool same_tensor(Side& a, Side& b, const std::string& tensor);

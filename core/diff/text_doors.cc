@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "core/pipeline/text_assembler.h"
 
@@ -34,6 +35,37 @@ ExactDoor same_so_far(Door door, uint64_t size_a, uint64_t size_b) {
   found.size_b = size_b;
   found.is_compared = true;
   return found;
+}
+
+std::string shown_attributes(int32_t id, uint32_t attributes) {
+  return "id " + std::to_string(id) +
+         (attributes & PLUMB_TOKEN_END       ? " ends the text"
+          : attributes & PLUMB_TOKEN_CONTROL ? " is a control token"
+                                             : " is text");
+}
+
+// The first of these ids that the two take for different things.
+std::optional<Place> first_other_attributes(const pipeline::Tokenizer& a,
+                                            const pipeline::Tokenizer& b,
+                                            std::span<const int32_t> generated, uint64_t at) {
+  const auto place_of = [&](int32_t id, uint32_t mask) -> std::optional<Place> {
+    const uint32_t of_a = a.attributes(id) & mask, of_b = b.attributes(id) & mask;
+    if (of_a == of_b) return std::nullopt;
+    Place place;
+    place.door = Door::kBytes;
+    place.at = at;
+    place.seen_a = shown_attributes(id, of_a);
+    place.seen_b = shown_attributes(id, of_b);
+    return place;
+  };
+  for (const int32_t id : generated) {
+    if (auto place = place_of(id, PLUMB_TOKEN_END | PLUMB_TOKEN_CONTROL)) return place;
+  }
+  const auto n_vocab = static_cast<int32_t>(std::min(a.info().n_vocab, b.info().n_vocab));
+  for (int32_t id = 0; id < n_vocab; ++id) {
+    if (auto place = place_of(id, PLUMB_TOKEN_END)) return place;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -121,6 +153,27 @@ Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> id
   }
   assembler.interrupt();
   return shown;
+}
+
+Result<ShownDoors> compare_shown(pipeline::Pipeline& a, pipeline::Pipeline& b,
+                                 std::span<const int32_t> ids_a, std::span<const int32_t> ids_b) {
+  ShownDoors found;
+  if (ids_a.empty() && ids_b.empty()) {
+    found.bytes = not_compared(Door::kBytes, "no token was generated");
+    found.text = not_compared(Door::kText, "no token was generated");
+    return found;
+  }
+  PLUMB_ASSIGN(found.a, show_ids(a, ids_a));
+  PLUMB_ASSIGN(found.b, show_ids(b, ids_b));
+  found.bytes = compare_bytes(Door::kBytes, found.a.bytes, found.b.bytes);
+  found.text = compare_bytes(Door::kText, found.a.text, found.b.text);
+  if (found.bytes.place) return found;
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_a, a.tokenizer());
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_b, b.tokenizer());
+  found.bytes.place =
+      first_other_attributes(*tokenizer_a, *tokenizer_b, ids_a, found.a.bytes.size());
+  if (found.bytes.place) found.bytes.verdict = Verdict::kWrong;
+  return found;
 }
 
 }  // namespace plumbline::diff

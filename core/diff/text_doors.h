@@ -34,4 +34,14 @@ struct ShownText {
 };
 Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> ids);
 
+/// Doors 50 and 60 of the ids that each side generated. Door 50 has their bytes, and where those
+/// are equal, what both sides take ids for: which of these are control tokens, and which ids of the
+/// vocabulary end a text. Nothing was generated: neither is compared.
+struct ShownDoors {
+  ShownText a, b;
+  ExactDoor bytes, text;
+};
+Result<ShownDoors> compare_shown(pipeline::Pipeline& a, pipeline::Pipeline& b,
+                                 std::span<const int32_t> ids_a, std::span<const int32_t> ids_b);
+
 }  // namespace plumbline::diff

@@ -35,7 +35,7 @@ Place place_of(const PromptReport& prompt, const OpErrors& op) {
     place.seen_a = channel + number(op.example->a);
     place.seen_b = channel + number(op.example->b);
   }
-  place.step = step_of(prompt, static_cast<uint32_t>(place.at));
+  place.step = step_of(prompt, op.example ? op.example->computed_at : op.worst_position);
   return place;
 }
 
@@ -60,10 +60,12 @@ Place place_of(const PickErrors& pick) {
   Place place;
   place.door = Door::kPick;
   place.at = place.step = pick.step;
-  place.seen_a =
-      "id " + std::to_string(pick.id_a) + " of " + std::to_string(pick.n_kept_a) + " kept";
-  place.seen_b =
-      "id " + std::to_string(pick.id_b) + " of " + std::to_string(pick.n_kept_b) + " kept";
+  const auto seen = [](int32_t id, uint32_t n_kept, const std::string& end) {
+    return end.empty() ? "id " + std::to_string(id) + " of " + std::to_string(n_kept) + " kept"
+                       : "no id: " + end;
+  };
+  place.seen_a = seen(pick.id_a, pick.n_kept_a, pick.end_a);
+  place.seen_b = seen(pick.id_b, pick.n_kept_b, pick.end_b);
   return place;
 }
 
@@ -91,7 +93,9 @@ std::vector<Found> differences(const PromptReport& prompt) {
 bool is_empty(const PromptReport& prompt) {
   const bool has_exact = std::any_of(prompt.exact.begin(), prompt.exact.end(),
                                      [](const ExactDoor& door) { return door.is_compared; });
-  return !has_exact && prompt.ops.empty() && prompt.logits.empty() && prompt.picks.empty();
+  const bool has_failed = !prompt.failure_a.empty() || !prompt.failure_b.empty();
+  return !has_exact && !has_failed && prompt.ops.empty() && prompt.logits.empty() &&
+         prompt.picks.empty();
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ Result<NoiseTable> noise_for(OpenedSide& a, OpenedSide& b, const std::string& mo
   for (size_t i = 0; i < kCalibrationTexts; ++i)
     request.prompts.push_back(prompt_for(a, model, all[i * all.size() / kCalibrationTexts]));
   PLUMB_ASSIGN(const Report report, compare(*a.side, *b.side, request));
-  table.add(measured_level(report, kHeadroom));
+  PLUMB_ASSIGN(const NoiseLevel level, measured_level(report, kHeadroom));
+  table.add(level);
   *source = "measured on " + std::to_string(kCalibrationTexts) + " texts";
   return table;
 }

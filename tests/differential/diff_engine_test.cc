@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/diff/engine.h"
+#include "core/diff/op_comparison.h"
 #include "tests/support/build_host.h"
 
 namespace plumbline::diff {
@@ -37,8 +41,9 @@ std::unique_ptr<Opened> open(const std::vector<std::string>& overrides,
   EXPECT_TRUE(config) << (config ? "" : config.error().message);
   if (!config) return nullptr;
   opened->config = *std::move(config);
-  const std::string path = model.empty()
-                               ? opened->config.config.model.source.path
+  const std::string path = model.empty() ? opened->config.config.model.source.path
+                           : model.starts_with('/')
+                               ? model
                                : PLUMB_SOURCE_DIR "/golden/models/" + model + "/model.gguf";
   auto pipeline = pipeline::Pipeline::open(opened->config.config, test::host(), path);
   EXPECT_TRUE(pipeline) << (pipeline ? "" : pipeline.error().message);
@@ -210,6 +215,145 @@ TEST(DiffEngine, ChainedRunsOfOneClassMatch) {
   EXPECT_EQ(report.verdict, Verdict::kMatch);
   EXPECT_EQ(report.prompts.at(0).text_a, report.prompts.at(0).text_b);
   EXPECT_THAT(report.prompts.at(0).text_a, Not(IsEmpty()));
+}
+
+// A case by hand: what only the texts around a raw prompt would show was not compared.
+TEST(DiffEngine, OtherTemplatesAreNoMatchWithoutMessages) {
+  const Report raw = compare({}, {"template.undefined=hf"}, on_text());
+  EXPECT_EQ(raw.verdict, Verdict::kUnexplained);
+  EXPECT_THAT(raw.notes, testing::Contains(HasSubstr("chat templates differ")));
+  EXPECT_FALSE(raw.prompts.at(0).exact.at(0).is_compared);
+  EXPECT_EQ(raw.prompts.at(0).exact.at(0).why_not, "a raw text was given");
+}
+
+TEST(DiffEngine, WithoutTokensThePromptsLogitsAreCompared) {
+  for (const Mode mode : {Mode::kForced, Mode::kChained}) {
+    DiffRequest request = on_text();
+    request.mode = mode;
+    request.n_steps = 0;
+    const Report report = compare({}, {"kernels.activations=f32"}, request);
+    EXPECT_EQ(report.verdict, Verdict::kUnexplained) << mode_name(mode);
+    const PromptReport& prompt = report.prompts.at(0);
+    ASSERT_EQ(prompt.logits.size(), 1u);
+    EXPECT_GT(prompt.logits[0].n_bits_differ, 0u);
+    for (const ExactDoor& door : prompt.exact)
+      EXPECT_EQ(door.is_compared, door.door == Door::kTokens) << door_name(door.door);
+  }
+}
+
+// Whatever noise is allowed, stages that differ on the same logits are no tie.
+TEST(DiffEngine, ChainedStagesThatDifferAreNoTieFlip) {
+  NoiseTable noise;
+  noise.add({{"canonical-1", "q8", "*", "*"},
+             {"canonical-1", "f32", "*", "*"},
+             {},
+             1e6,
+             "a test",
+             1,
+             {"tiny"}});
+  DiffRequest request = on_text();
+  request.mode = Mode::kChained;
+  request.n_steps = 16;
+  request.noise = &noise;
+  const Report report = compare(
+      {"sampling.stages=[temperature: {t: 0.5}, gumbel]"},
+      {"sampling.stages=[temperature: {t: 8.0}, gumbel]", "kernels.activations=f32"}, request);
+  EXPECT_EQ(report.verdict, Verdict::kWrong);
+  ASSERT_TRUE(report.prompts.at(0).place);
+  EXPECT_EQ(report.prompts.at(0).place->door, Door::kPick);
+}
+
+TEST(DiffEngine, AScriptThatEndsEarlyIsADifference) {
+  const std::string five = "sampling.stages=[scripted: {ids: [5, 6, 7, 8, 9]}]";
+  const std::string three = "sampling.stages=[scripted: {ids: [5, 6, 7]}]";
+  for (const Mode mode : {Mode::kForced, Mode::kChained}) {
+    DiffRequest request = on_text();
+    request.mode = mode;
+    request.n_steps = 8;
+    for (const bool a_is_longer : {true, false}) {
+      const Report report =
+          compare({a_is_longer ? five : three}, {a_is_longer ? three : five}, request);
+      EXPECT_EQ(report.verdict, Verdict::kWrong) << mode_name(mode);
+      const PromptReport& prompt = report.prompts.at(0);
+      ASSERT_TRUE(prompt.place);
+      EXPECT_EQ(prompt.place->door, Door::kPick);
+      EXPECT_EQ(prompt.place->step, 3u);
+      ASSERT_FALSE(prompt.picks.empty());
+      EXPECT_THAT(a_is_longer ? prompt.picks.back().end_b : prompt.picks.back().end_a,
+                  HasSubstr("ended"));
+    }
+    EXPECT_EQ(compare({three}, {three}, request).verdict, Verdict::kMatch);
+  }
+}
+
+// The same model, but another id ends a text.
+TEST(DiffEngine, IdsThatEndATextAreComparedThoughNoneWasGenerated) {
+  std::ifstream file(PLUMB_SOURCE_DIR "/golden/models/tiny-world/model.gguf", std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  const std::string key = "tokenizer.ggml.eos_token_id";
+  const size_t at = bytes.find(key);
+  ASSERT_NE(at, bytes.npos);
+  bytes[at + key.size() + 4] = 99;  // behind the type: the value's lowest byte
+  const std::string path = testing::TempDir() + "other_end.gguf";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto a = open({}), b = open({}, path);
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  const auto report = compare(*a->side, *b->side, on_text());
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->verdict, Verdict::kWrong);
+  ASSERT_TRUE(report->prompts.at(0).place);
+  EXPECT_EQ(report->prompts.at(0).place->door, Door::kBytes);
+  EXPECT_EQ(report->prompts.at(0).place->seen_b, "id 99 ends the text");
+}
+
+TEST(DiffEngine, RowsThatAForeignEngineLeavesOutAreCounted) {
+  const auto a = open({}), b = open({"kernels.activations=f32"});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  const std::vector<int32_t> ids{1, 7, 30, 2, 9};
+  trace::Recording all;
+  ASSERT_TRUE(a->side->restart());
+  ASSERT_TRUE(a->side->forward(ids, {.recording = &all}));
+  // Only the last two rows of each op; nothing of one.
+  trace::Recording some;
+  uint64_t n_left_out = 0;
+  const std::string without = "0.attn_q";
+  for (const std::string& op : all.ops()) {
+    const trace::Rows& rows = *all.find(op);
+    if (rows.n_rows() < 2 || op == without) continue;
+    const uint32_t first = rows.first_position + rows.n_rows() - 2;
+    n_left_out += rows.n_rows() - 2;
+    ASSERT_TRUE(some.put(op, first, rows.width, all.rows(op, first, 2)));
+  }
+  OpComparison comparison(*a->side, *b->side, some, nullptr, b->pipeline->threads(), nullptr);
+  ASSERT_TRUE(b->side->restart());
+  ASSERT_TRUE(b->side->forward(ids, {.observer = &comparison}));
+  const std::vector<OpErrors> ops = comparison.finish();
+  EXPECT_EQ(comparison.n_rows_not_compared(), n_left_out);
+  EXPECT_TRUE(comparison.ops_without_rows().contains(without));
+  const auto product = std::ranges::find(ops, "1.ffn_down", &OpErrors::op);
+  ASSERT_NE(product, ops.end());
+  EXPECT_EQ(product->first_position, 3u);
+  EXPECT_EQ(product->n_rows, 2u);
+  EXPECT_GT(product->n_bits_differ, 0u);
+}
+
+// plumb.fault: the newest row of a KV cache is also written over row 3, which the second generated
+// token finds damaged.
+TEST(DiffEngine, ARowOfAKvCacheThatIsDamagedLaterIsFoundWhereItIsDamaged) {
+  DiffRequest request;
+  request.prompts = {{.ids = {1, 7, 30}}};
+  const Report report = compare({},
+                                {"kernels.overrides=[{op: attend, layers: 1-1, backend: "
+                                 "plumb.fault, options: {inner: auto, fault: kv_row_overwritten, "
+                                 "amount: 3}}]"},
+                                request);
+  EXPECT_EQ(report.verdict, Verdict::kWrong);
+  const PromptReport& prompt = report.prompts.at(0);
+  ASSERT_TRUE(prompt.place);
+  EXPECT_EQ(prompt.place->op, "1.kv_append");
+  EXPECT_EQ(prompt.place->at, 3u);
+  EXPECT_EQ(prompt.place->step, 2u);
+  EXPECT_THAT(ops_that_differ(prompt), ElementsAre("1.kv_append"));
 }
 
 TEST(DiffEngine, NoPromptsAreNoMatch) {

@@ -81,7 +81,9 @@ class Maker {
     errors.verdict = is_faulty                   ? Verdict::kWrong
                      : errors.n_bits_differ == 0 ? Verdict::kMatch
                                                  : Verdict::kDrift;
-    if (is_faulty) errors.example = OpErrors::Example{kFaultyPosition, 17, 0.8412f, -0.3391f, true};
+    if (is_faulty)
+      errors.example =
+          OpErrors::Example{kFaultyPosition, 17, kFaultyPosition, 0.8412f, -0.3391f, true};
     return errors;
   }
 

@@ -18,7 +18,7 @@ OpErrors op(const char* name, Verdict verdict, uint32_t position) {
   errors.op = name;
   errors.verdict = verdict;
   errors.n_bits_differ = verdict == Verdict::kMatch ? 0 : 1;
-  errors.example = OpErrors::Example{position, 0, 1, 2, true};
+  errors.example = OpErrors::Example{position, 0, position, 1, 2, true};
   return errors;
 }
 

@@ -63,6 +63,18 @@ TEST(LogitErrors, WhatIsNoNumberIsNeverWithinNoise) {
   EXPECT_TRUE(std::isinf(errors.gap_change));
 }
 
+TEST(LogitErrors, WhatIsNoNumberCountsOutsideTheTopAsWell) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float value : {std::numeric_limits<float>::quiet_NaN(), -infinity}) {
+    std::vector<float> a(40), b(40);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = b[i] = -0.25f * static_cast<float>(i);
+    b[30] = value;
+    LogitErrors errors = compare_logits(a, b);
+    judge(errors, 1e9);
+    EXPECT_EQ(errors.verdict, Verdict::kUnexplained);
+  }
+}
+
 TEST(LogitErrors, ARowWithoutSpreadHasNoScaleForAChange) {
   const std::vector<float> a{1, 1}, b{1, 2};
   EXPECT_TRUE(std::isinf(compare_logits(a, b).gap_change));

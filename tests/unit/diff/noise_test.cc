@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 namespace plumbline::diff {
 namespace {
@@ -70,6 +71,13 @@ TEST(NoiseTable, FastIsNeverEqualToItself) {
   EXPECT_EQ(table.logit_noise(fast, fast), 0.02);
 }
 
+TEST(NoiseTable, ANameThatWouldStandForAnyIsRefused) {
+  Report report;
+  report.prompts.resize(1);
+  report.a.numerics = "*";
+  EXPECT_FALSE(measured_level(report, 2));
+}
+
 TEST(NoiseTable, AddingJoinsToTheLarger) {
   NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
   table.add({kCanonical, kReference, {{"rope", 5e-8}, {"add", 1e-9}}, 0.02, "more", 2, {"n"}});
@@ -102,13 +110,47 @@ TEST(NoiseTable, ALevelIsWhatWasSeenWithHeadroom) {
   LogitErrors logits;
   logits.gap_change = 0.1;
   report.prompts[0].logits = {logits};
-  const NoiseLevel level = measured_level(report, 2);
+  const auto measured = measured_level(report, 2);
+  ASSERT_TRUE(measured) << measured.error().message;
+  const NoiseLevel& level = *measured;
   EXPECT_EQ(level.op_budgets.at("rope"), 2.5e-6);
   EXPECT_EQ(level.op_budgets.at("add"), 1.2e-7);  // one rounding
   EXPECT_EQ(level.op_budgets.count("embed"), 0u);  // equal bits are promised
   EXPECT_EQ(level.logit_noise, 0.2);
   EXPECT_EQ(level.a.weights, "*");
   EXPECT_EQ(level.n_prompts, 2u);
+}
+
+TEST(NoiseTable, EqualLogitsCalibrateNoZero) {
+  Report report;
+  report.prompts.resize(1);
+  report.prompts[0].logits.resize(1);
+  const auto level = measured_level(report, 2);
+  ASSERT_TRUE(level);
+  EXPECT_GT(level->logit_noise, 0);
+}
+
+TEST(NoiseTable, OnlyHealthyPairsCalibrate) {
+  Report empty;
+  empty.is_empty = true;
+  EXPECT_FALSE(measured_level(empty, 2));
+  Report wrong;
+  wrong.verdict = Verdict::kWrong;
+  EXPECT_FALSE(measured_level(wrong, 2));
+  Report failed;
+  failed.prompts.resize(1);
+  failed.prompts[0].failure_a = failed.prompts[0].failure_b = "NUMERIC";
+  EXPECT_FALSE(measured_level(failed, 2));
+  Report infinite;
+  infinite.prompts.resize(1);
+  OpErrors op;
+  op.introduced_worst = std::numeric_limits<double>::infinity();
+  infinite.prompts[0].ops = {op};
+  EXPECT_FALSE(measured_level(infinite, 2));
+  infinite.prompts[0].ops = {};
+  infinite.prompts[0].logits.resize(1);
+  infinite.prompts[0].logits[0].largest_absolute = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(measured_level(infinite, 2));
 }
 
 TEST(NoiseTable, WhatIsWrittenIsRead) {
@@ -133,7 +175,12 @@ TEST(NoiseTable, MistakesAreNamed) {
   EXPECT_THAT(message((R"({"schema": 1, "levels": [{)" + sides +
                        R"(, "op_budgets": {"rope": -1}, "logit_noise_sigma": 0}]})")
                           .c_str()),
-              HasSubstr("levels[0].op_budgets.rope: expected a number that is not negative"));
+              HasSubstr("levels[0].op_budgets.rope: expected a number above 0"));
+  // 0 would promise equal bits.
+  EXPECT_THAT(message((R"({"schema": 1, "levels": [{)" + sides +
+                       R"(, "op_budgets": {"rope": 0}, "logit_noise_sigma": 1}]})")
+                          .c_str()),
+              HasSubstr("levels[0].op_budgets.rope: expected a number above 0"));
   EXPECT_THAT(
       message((R"({"schema": 1, "levels": [{)" + sides + R"(, "op_budgets": {}}]})").c_str()),
       HasSubstr("logit_noise_sigma"));
