@@ -47,10 +47,11 @@ std::vector<std::string> culprits_of(const json& report) {
   return names;
 }
 
-TEST_F(BisectVerbs, FindAnOpOnAnotherBackend) {
-  const json report =
-      bisect("kernels: {overrides: [{op: ffn_act, layers: 1, backend: plumb.reference}]}\n",
-             "-p 'Mara the miller lives in the old mill.'");
+TEST_F(BisectVerbs, FindABrokenOp) {
+  const json report = bisect(
+      "kernels: {overrides: [{op: ffn_act, layers: 1, backend: plumb.fault, options: "
+      "{inner: plumb.cpu.scalar, fault: activation_wrong}}]}\n",
+      "-p 'Mara the miller lives in the old mill.'");
   EXPECT_THAT(culprits_of(report), ElementsAre("kernels.overrides: ffn_act, layers 1"));
   EXPECT_EQ(report["symptom"]["door"], "20 ops");
   EXPECT_EQ(report["choices"].size(), 10u);
