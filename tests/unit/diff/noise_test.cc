@@ -55,6 +55,15 @@ TEST(NoiseTable, AnOpHasOneOfTheFormatsOfAFile) {
   EXPECT_EQ(table.logit_noise(op_a, op_b), std::nullopt);
 }
 
+TEST(NoiseTable, AnOpThatReadsEqualFormatsIsNotExcusedByUnequalFiles) {
+  const NumericsClass mixed{"*", "*", "*", "Q4_1+Q8_0"}, plain{"*", "*", "*", "Q4_1"};
+  const NoiseTable table = table_with(mixed, plain, 0.3, 2.0);
+  NumericsClass q8_0 = kReference;
+  q8_0.weights = "Q8_0";
+  EXPECT_EQ(table.op_budget("rope", kCanonical, q8_0), 0.3);
+  EXPECT_EQ(table.op_budget("rope", kCanonical, kReference), std::nullopt);
+}
+
 TEST(NoiseTable, OfASideWithSeveralBackendsEachUnequalPairCounts) {
   const NoiseTable table = table_with(kCanonical, kReference, 1e-7, 0.01);
   NumericsClass mixed = kCanonical;
