@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "core/base/npy.h"
 #include "core/base/os/durable.h"
+#include "core/base/top_ids.h"
 #include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
@@ -29,24 +29,11 @@ struct LogitsOptions {
 
 OrderedJson top_logits(std::span<const float> logits, uint32_t n,
                        const pipeline::Tokenizer* tokenizer) {
-  std::vector<int32_t> order(logits.size());
-  std::iota(order.begin(), order.end(), 0);
-  const size_t kept = std::min<size_t>(n, order.size());
-  // NaN would be no order: it comes last.
-  const auto value_of = [&](int32_t id) {
-    const float value = logits[static_cast<size_t>(id)];
-    return std::isnan(value) ? -INFINITY : value;
-  };
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(kept), order.end(),
-                    [&](int32_t a, int32_t b) {
-                      const float la = value_of(a), lb = value_of(b);
-                      return la != lb ? la > lb : a < b;
-                    });
   OrderedJson rows = OrderedJson::array();
-  for (size_t i = 0; i < kept; ++i) {
-    OrderedJson row{{"id", order[i]}, {"logit", logits[static_cast<size_t>(order[i])]}};
+  for (const int32_t id : top_ids(logits, n)) {
+    OrderedJson row{{"id", id}, {"logit", logits[static_cast<size_t>(id)]}};
     if (tokenizer != nullptr) {
-      if (const auto piece = tokenizer->piece(order[i], false)) row["piece"] = std::string(*piece);
+      if (const auto piece = tokenizer->piece(id, false)) row["piece"] = std::string(*piece);
     }
     rows.push_back(std::move(row));
   }
@@ -159,12 +146,8 @@ int sample(SampleOptions& options) {
   const std::vector<uint64_t> no_control((n_vocab + 63) / 64, 0);
   std::vector<int32_t> picked;
   for (uint64_t draw = 0; draw < options.n_draws; ++draw) {
-    plumb_sample_context context{};
-    context.seed = session.config().config.sampling.seed;
-    context.step = draw;
-    context.generated_ids = picked.data();
-    context.n_generated_ids = picked.size();
-    context.control_bits = no_control.data();
+    const plumb_sample_context context =
+        pipeline::sample_context(session.config().config.sampling.seed, {}, picked, no_control);
     const uint64_t row = std::min(draw, n_rows - 1);
     const pipeline::Pick pick = value_or_stop(
         chain.pick({array.values.data() + row * n_vocab, n_vocab}, context), kModelFile);

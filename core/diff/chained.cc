@@ -33,8 +33,8 @@ class Generator {
   std::span<const float> logits() const { return logits_; }
   pipeline::SamplerChain& chain() { return chain_; }
   plumb_sample_context context_of_step(size_t step) const {
-    return sample_context(request_->seed, *prompt_ids_, std::span(picked_).first(step),
-                          control_bits_);
+    return pipeline::sample_context(request_->seed, *prompt_ids_, std::span(picked_).first(step),
+                                    control_bits_);
   }
 
   /// One forward, and one pick if any is wanted; nothing if it has ended.

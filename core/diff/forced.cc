@@ -17,6 +17,15 @@ namespace {
 struct LogitRows {
   uint32_t first_position = 0;
   std::vector<std::vector<float>> rows;
+
+  /// logits: f32[n_rows,V].
+  void add(std::span<const float> logits, size_t n_rows) {
+    const size_t n_vocab = logits.size() / n_rows;
+    for (size_t row = 0; row < n_rows; ++row) {
+      const auto of_row = logits.subspan(row * n_vocab, n_vocab);
+      rows.emplace_back(of_row.begin(), of_row.end());
+    }
+  }
 };
 
 // One prompt in work.
@@ -91,7 +100,7 @@ Result<void> Forced::feed(Side& side, const ForwardRequest& wanted, std::string*
 Result<bool> Forced::pick(std::span<const float> logits) {
   if (picked_.size() >= request_.n_steps) return false;
   const plumb_sample_context context =
-      sample_context(request_.seed, prompt_.encoding_a.ids, picked_, control_bits_);
+      pipeline::sample_context(request_.seed, prompt_.encoding_a.ids, picked_, control_bits_);
   auto errors = compare_picks(*chain_a_, *chain_b_, logits, context);
   if (!errors && errors.error().code == PLUMB_CANCELLED) return false;  // both scripts are over
   if (!errors) return std::move(errors).error();
@@ -116,13 +125,9 @@ Result<void> Forced::run_a() {
   const ForwardRequest wanted{&of_a_, request_.all_rows, request_.cancel};
   const auto n_prompt = static_cast<uint32_t>(prompt_.encoding_a.ids.size());
   logits_a_.first_position = request_.all_rows ? 0 : n_prompt - 1;
-  const size_t n_vocab = a_.hyper_parameters().n_vocab;
   return feed(a_, wanted, &report_.failure_a,
               [&](std::span<const float> logits, size_t n_rows) -> Result<bool> {
-                for (size_t row = 0; row < n_rows; ++row) {
-                  const auto of_row = logits.subspan(row * n_vocab, n_vocab);
-                  logits_a_.rows.emplace_back(of_row.begin(), of_row.end());
-                }
+                logits_a_.add(logits, n_rows);
                 return pick(logits_a_.rows.back());
               });
 }
@@ -131,13 +136,9 @@ Result<void> Forced::run_b_freely() {
   say_("B on its own");
   const ForwardRequest wanted{&of_b_, request_.all_rows, request_.cancel};
   logits_b_.first_position = logits_a_.first_position;
-  const size_t n_vocab = b_.hyper_parameters().n_vocab;
   return feed(b_, wanted, &report_.failure_b,
               [&](std::span<const float> logits, size_t n_rows) -> Result<bool> {
-                for (size_t row = 0; row < n_rows; ++row) {
-                  const auto of_row = logits.subspan(row * n_vocab, n_vocab);
-                  logits_b_.rows.emplace_back(of_row.begin(), of_row.end());
-                }
+                logits_b_.add(logits, n_rows);
                 // Where A failed, B is asked whether it fails there as well.
                 return logits_b_.rows.size() < logits_a_.rows.size() || !report_.failure_a.empty();
               });

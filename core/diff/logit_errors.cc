@@ -4,8 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
+
+#include "core/base/top_ids.h"
 
 namespace plumbline::diff {
 namespace {
@@ -13,40 +14,11 @@ namespace {
 constexpr size_t kTop = 10;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Descending by logit, ties by rising id, as the samplers have it; what is no number comes last.
-bool comes_before(std::span<const float> logits, int32_t x, int32_t y) {
-  const float lx = logits[static_cast<size_t>(x)], ly = logits[static_cast<size_t>(y)];
-  if (std::isnan(lx) || std::isnan(ly)) return !std::isnan(lx) && std::isnan(ly);
-  return lx != ly ? lx > ly : x < y;
-}
-
-std::vector<int32_t> top_ids(std::span<const float> logits) {
-  const size_t n = std::min(kTop, logits.size());
-  std::vector<int32_t> best;  // sorted
-  for (size_t i = 0; i < logits.size(); ++i) {
-    const auto id = static_cast<int32_t>(i);
-    const auto before = [&](int32_t x, int32_t y) { return comes_before(logits, x, y); };
-    if (best.size() == n && !before(id, best.back())) continue;
-    best.insert(std::upper_bound(best.begin(), best.end(), id, before), id);
-    if (best.size() > n) best.pop_back();
-  }
-  return best;
-}
-
 uint32_t rank_of(std::span<const float> logits, int32_t id) {
   uint32_t rank = 0;
   for (size_t i = 0; i < logits.size(); ++i)
     rank += comes_before(logits, static_cast<int32_t>(i), id) ? 1 : 0;
   return rank;
-}
-
-double deviation(std::span<const float> row) {
-  double sum = 0;
-  for (const float value : row) sum += value;
-  const double mean = sum / static_cast<double>(row.size());
-  double squares = 0;
-  for (const float value : row) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(row.size()));
 }
 
 // In sigma; where the row has none, any change is out of scale.
@@ -76,6 +48,15 @@ double kl_divergence(std::span<const float> a, std::span<const float> b) {
 
 }  // namespace
 
+double sigma_of(std::span<const float> row) {
+  double sum = 0;
+  for (const float value : row) sum += value;
+  const double mean = sum / static_cast<double>(row.size());
+  double squares = 0;
+  for (const float value : row) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(row.size()));
+}
+
 LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
   LogitErrors errors;
   double dot = 0, squares_a = 0, squares_b = 0, sum = 0;
@@ -93,7 +74,7 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
     squares_a += double{a[i]} * a[i];
     squares_b += double{b[i]} * b[i];
   }
-  const std::vector<int32_t> top_a = top_ids(a), top_b = top_ids(b);
+  const std::vector<int32_t> top_a = top_ids(a, kTop), top_b = top_ids(b, kTop);
   errors.top_a = top_a.front();
   errors.top_b = top_b.front();
   for (size_t rank = 0; rank < top_a.size(); ++rank)
@@ -108,7 +89,7 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
   }
   if (errors.n_bits_differ == 0) return errors;
 
-  const double sigma = deviation(a);
+  const double sigma = sigma_of(a);
   errors.cosine = dot / std::sqrt(squares_a * squares_b);
   if (!std::isfinite(errors.cosine)) errors.cosine = 0;
   errors.mean_absolute = sum / static_cast<double>(a.size());
@@ -144,13 +125,13 @@ void judge(LogitErrors& errors, std::optional<double> noise) {
 double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other) {
   const auto x = static_cast<size_t>(one), y = static_cast<size_t>(other);
   const double change = (double{b[x]} - double{b[y]}) - (double{a[x]} - double{a[y]});
-  return in_sigma(std::abs(change), deviation(a));
+  return in_sigma(std::abs(change), sigma_of(a));
 }
 
 double gap(std::span<const float> row, int32_t one, int32_t other) {
   const double distance =
       double{row[static_cast<size_t>(one)]} - double{row[static_cast<size_t>(other)]};
-  return in_sigma(std::abs(distance), deviation(row));
+  return in_sigma(std::abs(distance), sigma_of(row));
 }
 
 double log_probability(std::span<const float> logits, int32_t id) {

@@ -16,6 +16,9 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b);
 /// noise: 0: equal bits are demanded; empty: no level is known.
 void judge(LogitErrors& errors, std::optional<double> noise);
 
+/// Standard deviation of a row, in double precision.
+double sigma_of(std::span<const float> row);
+
 /// The change from A to B of the gap between two ids, in sigma of A's row.
 double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other);
 

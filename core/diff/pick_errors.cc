@@ -185,20 +185,6 @@ double flip_probability_independent(const Distribution& a, const Distribution& b
   return as_probability(1 - same);
 }
 
-plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
-                                    std::span<const int32_t> generated,
-                                    std::span<const uint64_t> control_bits) {
-  plumb_sample_context context{};
-  context.seed = seed;
-  context.step = generated.size();
-  context.prompt_ids = prompt.data();
-  context.n_prompt_ids = prompt.size();
-  context.generated_ids = generated.data();
-  context.n_generated_ids = generated.size();
-  context.control_bits = control_bits.data();
-  return context;
-}
-
 Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerChain& b,
                                  std::span<const float> logits,
                                  const plumb_sample_context& context) {

@@ -29,11 +29,6 @@ double flip_probability_gumbel(const Distribution& a, const Distribution& b);
 /// Of two draws with coins of their own.
 double flip_probability_independent(const Distribution& a, const Distribution& b);
 
-/// The context of the next pick behind these ids, which must outlive it.
-plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
-                                    std::span<const int32_t> generated,
-                                    std::span<const uint64_t> control_bits);
-
 /// Both chains pick from the same logits; B's begins with the state of A's, where the two have
 /// stages of the same names. Where one picks nothing (its script is over, a stage fails NUMERIC)
 /// the verdict is WRONG, or UNEXPLAINED if both do; CANCELLED if both scripts are over.

@@ -19,15 +19,10 @@ struct Made {
 };
 
 Result<Drawn> draw_one(pipeline::SamplerChain& chain, uint64_t seed, const Draw& draw) {
-  plumb_sample_context context{};
-  context.seed = seed;
-  context.step = draw.step;
-  context.prompt_ids = draw.prompt_ids.data();
-  context.n_prompt_ids = draw.prompt_ids.size();
-  context.generated_ids = draw.generated_ids.data();
-  context.n_generated_ids = draw.generated_ids.size();
   const std::vector<uint64_t> no_control((draw.logits.size() + 63) / 64, 0);
-  context.control_bits = no_control.data();
+  plumb_sample_context context =
+      pipeline::sample_context(seed, draw.prompt_ids, draw.generated_ids, no_control);
+  context.step = draw.step;
   PLUMB_ASSIGN(const pipeline::Pick pick, chain.pick(draw.logits, context));
   const plumb_candidates& candidates = chain.candidates();
   Drawn drawn{pick.id, {candidates.ids, candidates.ids + candidates.n}};

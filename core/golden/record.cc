@@ -1,5 +1,6 @@
 #include "core/golden/record.h"
 
+#include "core/diff/logit_errors.h"
 #include "core/golden/identity.h"
 #include "core/golden/logit_row.h"
 
@@ -25,7 +26,7 @@ Result<Greedy> greedy(diff::Side& side, std::span<const float> row, const Record
     const std::vector<TopLogit> top = top_logits(row, 2);
     made.ids.push_back(top.front().id);
     made.gaps.push_back(double{top.front().logit} - double{top.back().logit});
-    made.sigmas.push_back(sigma_of(row));
+    made.sigmas.push_back(diff::sigma_of(row));
   }
   return made;
 }

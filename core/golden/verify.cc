@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/diff/logit_errors.h"
 #include "core/golden/checks.h"
 #include "core/golden/logit_row.h"
 
@@ -133,7 +134,7 @@ Result<void> verify_prompt(const GoldenPrompt& prompt, const std::string& folder
   if (!forwarded) return forwarded.error();
   const std::vector<float> row(forwarded->begin(), forwarded->end());
   findings.push_back(check_logits(prompt.name, golden, row, noise));
-  findings.push_back(check_top(prompt.name, prompt.top, row, sigma_of(golden), noise));
+  findings.push_back(check_top(prompt.name, prompt.top, row, diff::sigma_of(golden), noise));
   PLUMB_ASSIGN(Finding greedy, verify_greedy(prompt, row, side, noise, request));
   findings.push_back(std::move(greedy));
   return {};

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/diff/logit_errors.h"
 #include "core/golden/checks.h"
 #include "core/golden/logit_row.h"
 #include "core/golden/verify.h"
@@ -52,21 +53,21 @@ Finding verify_distance(const RequantisedPrompt& golden, std::span<const float> 
                         std::span<const float> row, std::optional<double> noise) {
   Finding finding{.what = golden.name + ": distance from the plain weights", .n = row.size()};
   if (const std::string bad = not_finite(row); !bad.empty()) return numeric(finding.what, bad);
-  const double sigma = sigma_of(row);
+  const double sigma = diff::sigma_of(row);
   double squares = 0;
   for (const float x : row) squares += double{x} * x;
-  const double seen_cosine = cosine(plain, row), seen_mean = mean_absolute(plain, row);
-  const double off_mean = std::abs(seen_mean - golden.mean_absolute) / sigma;
-  const double off_cosine = std::abs(seen_cosine - golden.cosine) * std::sqrt(squares) /
+  const diff::LogitErrors seen = diff::compare_logits(plain, row);
+  const double off_mean = std::abs(seen.mean_absolute - golden.mean_absolute) / sigma;
+  const double off_cosine = std::abs(seen.cosine - golden.cosine) * std::sqrt(squares) /
                             (2 * sigma * std::sqrt(static_cast<double>(row.size())));
   const double change = std::max(off_mean, off_cosine);
   finding.verdict = judged(change == 0, change, noise, false);
-  finding.statement = "cosine " + text_of(seen_cosine) + ", golden " + text_of(golden.cosine) +
-                      "; mean absolute " + text_of(seen_mean) + ", golden " +
+  finding.statement = "cosine " + text_of(seen.cosine) + ", golden " + text_of(golden.cosine) +
+                      "; mean absolute " + text_of(seen.mean_absolute) + ", golden " +
                       text_of(golden.mean_absolute) + (noise ? "" : "; " + noise_text(0, noise));
-  finding.numbers = {{"cosine", seen_cosine},
+  finding.numbers = {{"cosine", seen.cosine},
                      {"golden_cosine", golden.cosine},
-                     {"mean_absolute", seen_mean},
+                     {"mean_absolute", seen.mean_absolute},
                      {"golden_mean_absolute", golden.mean_absolute}};
   return finding;
 }
@@ -92,7 +93,7 @@ Result<std::vector<Finding>> verify_requantised(const Bundle& bundle, const Requ
       continue;
     }
     if (!row) return row.error();
-    findings.push_back(check_top(what, golden.top, *row, sigma_of(*row), noise));
+    findings.push_back(check_top(what, golden.top, *row, diff::sigma_of(*row), noise));
     findings.push_back(verify_distance(golden, plain, *row, noise));
     findings.back().what = made.to + " " + findings.back().what;
   }

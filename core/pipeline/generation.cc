@@ -97,15 +97,8 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
     }
     if (!logits) return std::move(logits).error();
     if (request.on_logits) request.on_logits(*logits);
-    plumb_sample_context context{};
-    context.seed = request.seed;
-    context.step = generation.ids.size();
-    context.prompt_ids = request.prompt_ids.data();
-    context.n_prompt_ids = request.prompt_ids.size();
-    context.generated_ids = generation.ids.data();
-    context.n_generated_ids = generation.ids.size();
-    context.control_bits = control_bits.data();
-    auto picked = sampler.pick(*logits, context);
+    auto picked = sampler.pick(
+        *logits, sample_context(request.seed, request.prompt_ids, generation.ids, control_bits));
     if (!picked && picked.error().code == PLUMB_CANCELLED) {
       finish(StopReason::kSamplerEnded);
       return generation;

@@ -18,6 +18,20 @@ uint64_t state_bytes(const plumb_sampler& table, void* self) {
 
 }  // namespace
 
+plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
+                                    std::span<const int32_t> generated,
+                                    std::span<const uint64_t> control_bits) {
+  plumb_sample_context context{};
+  context.seed = seed;
+  context.step = generated.size();
+  context.prompt_ids = prompt.data();
+  context.n_prompt_ids = prompt.size();
+  context.generated_ids = generated.data();
+  context.n_generated_ids = generated.size();
+  context.control_bits = control_bits.data();
+  return context;
+}
+
 SamplerChain::SamplerChain(uint32_t n_vocab) : ids_(n_vocab), logits_(n_vocab) {}
 
 SamplerChain::~SamplerChain() {

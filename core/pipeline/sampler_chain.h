@@ -20,6 +20,11 @@ struct Pick {
   uint32_t n_kept = 0;  // candidates that were left
 };
 
+/// What a chain is told of the pick behind these ids; all is borrowed.
+plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
+                                    std::span<const int32_t> generated,
+                                    std::span<const uint64_t> control_bits);
+
 class SamplerChain {
  public:
   explicit SamplerChain(uint32_t n_vocab);

@@ -21,20 +21,6 @@ std::vector<std::string> oracle_overrides() {
           "kernels.overrides=[]"};
 }
 
-plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
-                                    std::span<const int32_t> generated,
-                                    std::span<const uint64_t> control_bits) {
-  plumb_sample_context context{};
-  context.seed = seed;
-  context.step = generated.size();
-  context.prompt_ids = prompt.data();
-  context.n_prompt_ids = prompt.size();
-  context.generated_ids = generated.data();
-  context.n_generated_ids = generated.size();
-  context.control_bits = control_bits.data();
-  return context;
-}
-
 Result<std::vector<std::vector<int32_t>>> prompt_ids(const Context& context, diff::Side& side) {
   std::vector<std::vector<int32_t>> all;
   for (const Prompt& prompt : context.request.prompts) {
@@ -45,16 +31,6 @@ Result<std::vector<std::vector<int32_t>>> prompt_ids(const Context& context, dif
     all.push_back(encoding.ids);
   }
   return all;
-}
-
-Result<void> check_vocabulary(diff::Side& reference, diff::Side& ours) {
-  PLUMB_ASSIGN(const std::string theirs, reference.vocabulary_sha256());
-  PLUMB_ASSIGN(const std::string own, ours.vocabulary_sha256());
-  if (theirs == own && reference.hyper_parameters().n_vocab == ours.hyper_parameters().n_vocab)
-    return {};
-  return Error{PLUMB_INCOMPATIBLE, describe(reference) +
-                                       ": its vocabulary is another: found sha256 " + theirs +
-                                       ", ours " + own};
 }
 
 Result<std::vector<float>> last_row(diff::Side& side, std::span<const int32_t> ids,

@@ -1,4 +1,5 @@
 // Stages 2 and 3: the first step's logits, without penalties, behind the same ids in one prefill.
+#include "core/diff/comparable.h"
 #include "core/golden/checks.h"
 #include "core/golden/verify.h"
 #include "core/protocol/stages.h"
@@ -27,7 +28,7 @@ Result<void> first_step_logits(const Context& context, Stage& stage) {
   stage.b = describe(*ours);
   if (diff::Side* const reference = context.sides.reference()) {
     stage.a = describe(*reference);
-    PLUMB_TRY(check_vocabulary(*reference, *ours));
+    PLUMB_TRY(diff::check_comparable(*reference, *ours));
     PLUMB_ASSIGN(golden::Finding found,
                  compare_rows(context, "logits against " + stage.a, *reference, *ours));
     stage.findings.push_back(std::move(found));

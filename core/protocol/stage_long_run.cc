@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diff/comparable.h"
+#include "core/diff/logit_errors.h"
 #include "core/golden/checks.h"
 #include "core/golden/logit_row.h"
 #include "core/pipeline/text_stream.h"
@@ -53,7 +55,7 @@ class LongRun {
       return {};
     }
     const plumb_sample_context context =
-        sample_context(b_->config().config.sampling.seed, prompt_, ids_, control_bits_);
+        pipeline::sample_context(b_->config().config.sampling.seed, prompt_, ids_, control_bits_);
     PLUMB_ASSIGN(const pipeline::Pick pick_a, chain_a.pick(row_a, context));
     PLUMB_ASSIGN(const pipeline::Pick pick_b, chain_b.pick(row_b, context));
     diff::LogitErrors errors = diff::compare_logits(row_a, row_b);
@@ -81,7 +83,7 @@ class LongRun {
   std::string first_flip(const pipeline::Pick& a, const pipeline::Pick& b,
                          std::span<const float> row_a, std::span<const float> row_b) const {
     const auto logit = [&](int32_t id) { return double{row_a[static_cast<size_t>(id)]}; };
-    const double gap = (logit(a.id) - logit(b.id)) / golden::sigma_of(row_a);
+    const double gap = (logit(a.id) - logit(b.id)) / diff::sigma_of(row_a);
     std::string text = "token " + std::to_string(ids_.size()) + ": " + std::to_string(a.id) +
                        " and " + std::to_string(b.id) + ", a gap of " + golden::text_of(gap) +
                        " sigma that changed by " +
@@ -141,7 +143,7 @@ Result<void> long_run(const Context& context, Stage& stage) {
     reference = oracle.side.get();
   }
   stage.a = describe(*reference);
-  PLUMB_TRY(check_vocabulary(*reference, *ours));
+  PLUMB_TRY(diff::check_comparable(*reference, *ours));
   PLUMB_ASSIGN(const auto prompts, prompt_ids(context, *ours));
   if (prompts.empty()) return Error{PLUMB_NOT_FOUND, "there is no prompt"};
   LongRun run(context, *reference, *ours);

@@ -83,8 +83,8 @@ class Session {
     std::span<const float> row = state.logits;
     while (true) {
       PLUMB_ASSIGN(const pipeline::Pick pick,
-                   chain.pick(row, sample_context(pipeline_->config().sampling.seed, prompt,
-                                                  state.answer, control_bits)));
+                   chain.pick(row, pipeline::sample_context(pipeline_->config().sampling.seed,
+                                                            prompt, state.answer, control_bits)));
       state.answer.push_back(pick.id);
       const bool is_end = (tokenizer->attributes(pick.id) & PLUMB_TOKEN_END) != 0;
       if (is_end || state.answer.size() == kAnswerTokens) return {};

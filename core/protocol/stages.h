@@ -33,15 +33,8 @@ std::string describe(const diff::Side& side);
 /// Makes a config's own oracle of it: the reference backend.
 std::vector<std::string> oracle_overrides();
 
-/// What a sampler chain is told of the next step; all is borrowed.
-plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
-                                    std::span<const int32_t> generated,
-                                    std::span<const uint64_t> control_bits);
-
 /// Ids of the request's prompts by a side's own tokenizer.
 Result<std::vector<std::vector<int32_t>>> prompt_ids(const Context& context, diff::Side& side);
-/// Fails INCOMPATIBLE: the reference's ids mean other bytes than ours.
-Result<void> check_vocabulary(diff::Side& reference, diff::Side& ours);
 /// The logits behind all of the ids, in one prefill of a fresh session.
 Result<std::vector<float>> last_row(diff::Side& side, std::span<const int32_t> ids,
                                     const std::atomic<bool>* cancel);
