@@ -17,22 +17,6 @@ namespace {
 
 using namespace plumbline::diff::test;
 
-/// Shows an op of a healthy pair.
-void on(const std::string& op, const std::function<void(OpEvidence)>& visit) {
-  std::string why;
-  const auto side = Side::create("tiny-llama", {}, &why);
-  ASSERT_TRUE(side) << why;
-  int n = 0;
-  visit_ops(
-      side->pair_side(), nullptr, made_ids(13, side->n_vocab()), {4, 9},
-      [&](const model::OpInfo& info) { return info.name == op; },
-      [&](const OpEvidence& evidence) {
-        ++n;
-        visit(evidence);
-      });
-  EXPECT_EQ(n, 1) << op;
-}
-
 std::vector<float> rounded(const Matrix& matrix) {
   return {matrix.values.begin(), matrix.values.end()};
 }
@@ -55,7 +39,7 @@ OpEvidence norm_of(OpEvidence evidence, uint32_t n_rows) {
 }
 
 TEST(FittedNumbers, NeedMoreRowsThanOne) {
-  on("1.attn_norm", [](OpEvidence evidence) {
+  show_op("tiny-llama", "1.attn_norm", [](OpEvidence evidence) {
     OpEvidence shrunk = norm_of(evidence, 1);
     for (float& value : shrunk.b.output) value *= 0.9f;
     EXPECT_FALSE(diagnose(shrunk)) << diagnose(shrunk)->statement;
@@ -73,7 +57,7 @@ TEST(FittedNumbers, NeedMoreRowsThanOne) {
 
 // The second pair does not turn at all: the base has no end.
 TEST(FittedNumbers, AreNoPositionsOfPairsThatStandStill) {
-  on("1.attn_q_rope", [](OpEvidence evidence) {
+  show_op("tiny-llama", "1.attn_q_rope", [](OpEvidence evidence) {
     model::HyperParameters endless = *evidence.a.hyper_parameters;
     endless.rope.base = std::numeric_limits<double>::infinity();
     evidence.a.hyper_parameters = evidence.b.hyper_parameters = &endless;
@@ -104,7 +88,7 @@ OpEvidence long_attention(OpEvidence evidence, uint32_t n_queries, uint32_t n_ke
 }
 
 TEST(LongAttention, IsLookedAtInRowsThatDifferAndOthers) {
-  on("1.attend", [](const OpEvidence& given) {
+  show_op("tiny-llama", "1.attend", [](const OpEvidence& given) {
     OpEvidence evidence = long_attention(given, 4096, 4096);
     const size_t width = evidence.output_shape.width;
     evidence.b.output[1234 * width] = 3;
@@ -127,7 +111,7 @@ TEST(LongAttention, IsLookedAtInRowsThatDifferAndOthers) {
 }
 
 TEST(LongAttention, EndsWhenItIsTold) {
-  on("1.attend", [](OpEvidence evidence) {
+  show_op("tiny-llama", "1.attend", [](OpEvidence evidence) {
     const std::atomic<bool> cancel = true;
     evidence.cancel = &cancel;
     for (float& value : evidence.b.output) value *= 2;

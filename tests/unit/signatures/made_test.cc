@@ -28,23 +28,6 @@ void put(OpSide& side, const OpInputs& inputs, const Variant& variant) {
 
 class Made : public testing::Test {
  protected:
-  /// Shows an op of a healthy pair.
-  void on(const std::string& model, const std::string& op,
-          const std::function<void(OpEvidence)>& visit) {
-    std::string why;
-    const auto side = Side::create(model, {}, &why);
-    ASSERT_TRUE(side) << why;
-    int n = 0;
-    visit_ops(
-        side->pair_side(), nullptr, made_ids(13, side->n_vocab()), {4, 9},
-        [&](const model::OpInfo& info) { return info.name == op; },
-        [&](const OpEvidence& evidence) {
-          ++n;
-          visit(evidence);
-        });
-    EXPECT_EQ(n, 1) << op;
-  }
-
   static std::string named(const OpEvidence& evidence) {
     const std::optional<Cause> cause = diagnose(evidence);
     if (!cause) return "";
@@ -56,7 +39,7 @@ class Made : public testing::Test {
 };
 
 TEST_F(Made, SoftcapsAreMissed) {
-  on("tiny-llama", "1.attend", [&](OpEvidence evidence) {
+  show_op("tiny-llama", "1.attend", [&](OpEvidence evidence) {
     evidence.a.record.as.attend.softcap = evidence.b.record.as.attend.softcap = 0.5f;
     const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
     ASSERT_TRUE(suspect);
@@ -68,7 +51,7 @@ TEST_F(Made, SoftcapsAreMissed) {
     });
     EXPECT_EQ(named(evidence), "attention_softcap_missing");
   });
-  on("tiny-gemma3", "embed_scale", [&](OpEvidence evidence) {
+  show_op("tiny-gemma3", "embed_scale", [&](OpEvidence evidence) {
     for (OpSide* side : {&evidence.a, &evidence.b}) {
       side->record.kind = PLUMB_OP_SOFTCAP;
       side->record.as.elementwise.parameter = 0.5f;
@@ -98,9 +81,9 @@ TEST_F(Made, OtherWeightsAreRead) {
       EXPECT_NE(cause->statement.find(other), std::string::npos) << cause->statement;
     };
   };
-  on("tiny-llama", "1.ffn_up", with_tensor("blk.0.ffn_up.weight"));
-  on("tiny-llama", "output", with_tensor("token_embd.weight"));
-  on("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
+  show_op("tiny-llama", "1.ffn_up", with_tensor("blk.0.ffn_up.weight"));
+  show_op("tiny-llama", "output", with_tensor("token_embd.weight"));
+  show_op("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
     const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
     put(evidence.b, evidence.inputs, [&](const OpInputs& x) {
       NormParameters how = suspect->norm();
@@ -109,7 +92,7 @@ TEST_F(Made, OtherWeightsAreRead) {
     });
     EXPECT_EQ(named(evidence), "weight_of_another_layer");
   });
-  on("tiny-formats", "1.attn_output", [&](OpEvidence evidence) {
+  show_op("tiny-formats", "1.attn_output", [&](OpEvidence evidence) {
     const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
     const WeightRows right = suspect->product().weight;
     ASSERT_EQ(right.n_rows, right.width);
@@ -126,11 +109,11 @@ TEST_F(Made, OtherWeightsAreRead) {
 }
 
 TEST_F(Made, NormsAreElsewhere) {
-  on("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
+  show_op("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
     put(evidence.b, evidence.inputs, [](const OpInputs& x) { return matrix_of(x[0]); });
     EXPECT_EQ(named(evidence), "norm_missing");
   });
-  on("tiny-llama", "1.ffn_up", [&](OpEvidence evidence) {
+  show_op("tiny-llama", "1.ffn_up", [&](OpEvidence evidence) {
     const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
     const auto bare = evidence.output_of_a("1.attn_residual", 4, 9);
     ASSERT_TRUE(bare);
@@ -144,7 +127,7 @@ TEST_F(Made, NormsAreElsewhere) {
 
 // A foreign engine cannot be run again, and it is the one that deviates.
 TEST_F(Made, AForeignEngineIsTheSuspect) {
-  on("tiny-llama", "1.attn_q_rope", [&](OpEvidence evidence) {
+  show_op("tiny-llama", "1.attn_q_rope", [&](OpEvidence evidence) {
     const auto suspect = Suspect::of(evidence, Suspect::Side::kA);
     RopeParameters how = suspect->rope();
     how.pairing = how.pairing == PLUMB_ROPE_HALF ? PLUMB_ROPE_INTERLEAVED : PLUMB_ROPE_HALF;
@@ -160,7 +143,7 @@ TEST_F(Made, AForeignEngineIsTheSuspect) {
 // What is fitted is said.
 TEST_F(Made, ParametersAreFitted) {
   for (const double epsilon : {1e-6, 3e-5, 0.0, 1e-12}) {
-    on("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
+    show_op("tiny-llama", "1.ffn_norm", [&](OpEvidence evidence) {
       const auto suspect = Suspect::of(evidence, Suspect::Side::kB);
       put(evidence.b, evidence.inputs, [&](const OpInputs& x) {
         NormParameters how = suspect->norm();
@@ -181,7 +164,7 @@ TEST_F(Made, ParametersAreFitted) {
 TEST_F(Made, BrokenEvidenceHasNoCause) {
   for (const char* op : {"embed", "1.attn_norm", "1.attn_q", "1.attn_q_rope", "1.kv_append",
                          "1.attend", "1.ffn_act", "1.ffn_residual", "output"}) {
-    on("tiny-llama", op, [&](const OpEvidence& evidence) {
+    show_op("tiny-llama", op, [&](const OpEvidence& evidence) {
       const auto broken = [&](const std::function<void(OpEvidence&)>& change) {
         OpEvidence copy = evidence;
         change(copy);

@@ -108,4 +108,20 @@ std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab) {
   return ids;
 }
 
+void show_op(const std::string& model, const std::string& op,
+             const std::function<void(OpEvidence)>& visit) {
+  std::string why;
+  const auto side = Side::create(model, {}, &why);
+  ASSERT_TRUE(side) << why;
+  int n = 0;
+  visit_ops(
+      side->pair_side(), nullptr, made_ids(13, side->n_vocab()), {4, 9},
+      [&](const model::OpInfo& info) { return info.name == op; },
+      [&](const OpEvidence& evidence) {
+        ++n;
+        visit(evidence);
+      });
+  EXPECT_EQ(n, 1) << op;
+}
+
 }  // namespace plumbline::diff::test

@@ -1,6 +1,7 @@
 // small_pair.h: two decoders of a golden model, of which one may be broken by plumb.fault.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,5 +46,9 @@ std::string quantised_model(const std::string& model, plumb_format to, const std
 
 /// n ids of a vocabulary, no pattern in them.
 std::vector<int32_t> made_ids(size_t n, uint32_t n_vocab);
+
+/// Shows one op of a healthy pair of a golden model.
+void show_op(const std::string& model, const std::string& op,
+             const std::function<void(OpEvidence)>& visit);
 
 }  // namespace plumbline::diff::test
