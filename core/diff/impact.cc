@@ -16,23 +16,6 @@ namespace {
 // Rows of a prompt that are scored: so many logits of A are kept.
 constexpr size_t kScoredRows = 64;
 
-/// The rows that an op has just written: all of its output, or of a KV cache those at its end.
-struct NewRows {
-  uint32_t first = 0, n = 0;
-  uint32_t width = 0;
-  size_t skipped = 0;  // values of the output before them
-};
-
-NewRows new_rows(const model::OpSite& site) {
-  const model::RowShape shape = site.output_shape();
-  NewRows rows;
-  rows.n = std::min(site.op().n_rows, shape.n_rows);
-  rows.first = shape.first_position + shape.n_rows - rows.n;
-  rows.width = shape.width;
-  rows.skipped = size_t{shape.n_rows - rows.n} * shape.width;
-  return rows;
-}
-
 /// Watches B: behind each op it keeps what B made of the recorded inputs, where that differs, and
 /// puts what was recorded in its place, so that the next op reads recorded inputs too.
 class OnRecorded : public model::OpObserver {
@@ -47,18 +30,17 @@ class OnRecorded : public model::OpObserver {
   Result<void> after(model::OpSite& site) override {
     const std::string& name = site.info().name;
     const model::RowShape shape = site.output_shape();
-    if (recorded_->find(name)->width != shape.width) {
-      return Error{PLUMB_INCOMPATIBLE,
-                   "op " + name + " has rows of " + std::to_string(recorded_->find(name)->width) +
-                       " values in A and of " + std::to_string(shape.width) + " in B"};
-    }
-    const auto wanted = recorded_->rows(name, shape.first_position, shape.n_rows);
+    PLUMB_TRY(recorded_->check_width(name, shape.width));
     PLUMB_TRY(site.read_output(values_));
-    const bool is_equal = std::memcmp(wanted.data(), values_.data(), wanted.size_bytes()) == 0;
+    const auto wanted = recorded_->rows(name, shape.first_position, shape.n_rows);
+    const bool is_equal = wanted.size() == values_.size() &&
+                          std::memcmp(wanted.data(), values_.data(), wanted.size_bytes()) == 0;
     if (is_equal && kept_->find(name) == nullptr) return {};
-    const NewRows rows = new_rows(site);
-    PLUMB_TRY(kept_->put(name, rows.first, rows.width, std::span(values_).subspan(rows.skipped)));
-    return is_equal ? Result<void>() : site.write_output(wanted);
+    // Of a KV cache only the rows at its end are new.
+    const uint32_t n_new = std::min(site.op().n_rows, shape.n_rows);
+    PLUMB_TRY(kept_->put(name, shape.first_position + shape.n_rows - n_new, shape.width,
+                         std::span(values_).last(size_t{n_new} * shape.width)));
+    return is_equal ? Result<void>() : trace::put_recorded(*recorded_, site, values_);
   }
 
  private:
@@ -80,15 +62,9 @@ class Transplant : public model::OpObserver {
 
   Result<void> after(model::OpSite& site) override {
     const std::string& name = site.info().name;
-    if (ops_.count(name) > 0) {
-      const NewRows rows = new_rows(site);
-      const auto other = rows_->rows(name, rows.first, rows.n);
-      if (!other.empty()) {
-        PLUMB_TRY(site.read_output(values_));
-        std::copy(other.begin(), other.end(),
-                  values_.begin() + static_cast<std::ptrdiff_t>(rows.skipped));
-        PLUMB_TRY(site.write_output(values_));
-      }
+    if (ops_.count(name) > 0 && rows_->find(name) != nullptr) {
+      PLUMB_TRY(site.read_output(values_));
+      PLUMB_TRY(trace::put_recorded(*rows_, site, values_));
     }
     if (recording_ == nullptr) return {};
     return trace::Recorder(*recording_).after(site);

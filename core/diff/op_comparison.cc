@@ -98,11 +98,7 @@ Result<void> OpComparison::after(model::OpSite& site) {
   const model::OpInfo& info = site.info();
   const model::RowShape shape = site.output_shape();
   const trace::Rows& recorded = *of_a_->find(info.name);
-  if (recorded.width != shape.width) {
-    return Error{PLUMB_INCOMPATIBLE, "op " + info.name + " has rows of " +
-                                         std::to_string(recorded.width) + " values in A and of " +
-                                         std::to_string(shape.width) + " in B"};
-  }
+  PLUMB_TRY(of_a_->check_width(info.name, shape.width));
   Entry& entry = entry_of(info, shape.width);
   entry.first_in_b = std::min(entry.first_in_b, shape.first_position);
   entry.end_in_b = std::max(entry.end_in_b, shape.first_position + shape.n_rows);
@@ -158,9 +154,7 @@ Result<void> OpComparison::after(model::OpSite& site) {
     keep_example(entry, position, row < n_seen ? computed_at : position, sums,
                  rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width));
   }
-  if (!differs) return {};
-  std::copy(rows_a.begin(), rows_a.end(), rows_forced.begin());
-  return site.write_output(values_);
+  return differs ? trace::put_recorded(*of_a_, site, values_) : Result<void>();
 }
 
 void OpComparison::finish_errors(Entry& entry) const {

@@ -69,9 +69,8 @@ class Stop : public model::OpObserver {
 
   Result<void> after(model::OpSite& site) override {
     if (of_a_ == nullptr) return {};
-    const model::RowShape shape = site.output_shape();
-    const auto rows = of_a_->rows(site.info().name, shape.first_position, shape.n_rows);
-    return rows.empty() ? Result<void>() : site.write_output(rows);
+    PLUMB_TRY(site.read_output(written_));
+    return trace::put_recorded(*of_a_, site, written_);
   }
 
  private:
@@ -80,6 +79,7 @@ class Stop : public model::OpObserver {
   const trace::Recording* of_a_;
   std::function<Result<void>(model::OpSite&)> on_site_;
   bool has_stopped_ = false;
+  std::vector<float> written_;
 };
 
 Result<void> run_until(Side& side, const Replay& replay, Stop& stop) {

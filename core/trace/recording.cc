@@ -54,6 +54,14 @@ std::span<const float> Recording::rows(std::string_view op, uint32_t first_posit
       .subspan(size_t{skipped} * found->width, size_t{n_rows} * found->width);
 }
 
+Result<void> Recording::check_width(std::string_view op, uint32_t width) const {
+  const Rows* const found = find(op);
+  if (found == nullptr || found->width == width) return {};
+  return Error{PLUMB_INCOMPATIBLE, "op " + std::string(op) + " has rows of " +
+                                       std::to_string(found->width) + " values in A and of " +
+                                       std::to_string(width) + " in B"};
+}
+
 void Recording::clear() {
   rows_.clear();
   order_.clear();
@@ -68,6 +76,23 @@ Result<void> Recorder::after(model::OpSite& site) {
   const model::RowShape shape = site.output_shape();
   PLUMB_TRY(site.read_output(values_));
   return recording_->put(site.info().name, shape.first_position, shape.width, values_);
+}
+
+Result<void> put_recorded(const Recording& recording, const model::OpSite& site,
+                          std::vector<float>& written) {
+  const Rows* const recorded = recording.find(site.info().name);
+  const model::RowShape shape = site.output_shape();
+  if (recorded == nullptr) return {};
+  PLUMB_TRY(recording.check_width(site.info().name, shape.width));
+  const uint32_t first = std::max(shape.first_position, recorded->first_position);
+  const uint32_t end =
+      std::min(shape.first_position + shape.n_rows, recorded->first_position + recorded->n_rows());
+  if (first >= end) return {};
+  const auto rows = recording.rows(site.info().name, first, end - first);
+  std::copy(rows.begin(), rows.end(),
+            written.begin() +
+                static_cast<std::ptrdiff_t>(size_t{first - shape.first_position} * shape.width));
+  return site.write_output(written);
 }
 
 }  // namespace plumbline::trace

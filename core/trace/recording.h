@@ -33,6 +33,8 @@ class Recording {
   const Rows* find(std::string_view op) const;
   /// n_rows rows from first_position on; empty if not all of them are there.
   std::span<const float> rows(std::string_view op, uint32_t first_position, uint32_t n_rows) const;
+  /// Fails INCOMPATIBLE: the op was recorded, with rows of another width.
+  Result<void> check_width(std::string_view op, uint32_t width) const;
   /// In the order in which they came first.
   const std::vector<std::string>& ops() const { return order_; }
   uint64_t bytes() const { return bytes_; }
@@ -56,5 +58,11 @@ class Recorder : public model::OpObserver {
   Recording* recording_;
   std::vector<float> values_;
 };
+
+/// Puts the recorded rows of an op in the place of those that it has just written, for all that
+/// read them; rows that were not recorded stay. written: its output; has what was put there then.
+/// Fails as check_width and the backend do.
+Result<void> put_recorded(const Recording& recording, const model::OpSite& site,
+                          std::vector<float>& written);
 
 }  // namespace plumbline::trace

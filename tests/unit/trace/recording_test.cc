@@ -71,5 +71,56 @@ TEST(Recorder, SeesEveryOpOfEveryPosition) {
   EXPECT_TRUE(std::equal(rotated.begin(), rotated.end(), kept.begin()));
 }
 
+/// Puts recorded rows of one op in place.
+class Putter : public model::OpObserver {
+ public:
+  Putter(const Recording& recording, std::string op) : recording_(&recording), op_(std::move(op)) {}
+  bool wants(const model::OpInfo& op) override { return op.name == op_; }
+  Result<void> after(model::OpSite& site) override {
+    std::vector<float> written;
+    PLUMB_TRY(site.read_output(written));
+    PLUMB_TRY(trace::put_recorded(*recording_, site, written));
+    return site.read_output(seen);
+  }
+  std::vector<float> seen;
+
+ private:
+  const Recording* recording_;
+  std::string op_;
+};
+
+// Oracle: the rows that were recorded, and for the others the run without.
+TEST(PutRecorded, PutsTheRowsThatBothHaveAndLeavesTheOthers) {
+  const auto runner =
+      Runner::create(golden_folder("tiny-llama") + "/model.gguf", {.backend = "plumb.cpu.scalar"});
+  ASSERT_NE(runner, nullptr);
+  Recording plain;
+  trace::Recorder recorder(plain);
+  const std::vector<int32_t> ids = {1, 5, 9, 2};
+  runner->decoder().set_observer(&recorder);
+  ASSERT_TRUE(runner->decoder().forward(ids));
+  for (const std::string op : {"1.attn_q", "1.kv_append"}) {
+    const uint32_t width = plain.find(op)->width;
+    Recording other;  // two rows of the forward, and some behind it
+    ASSERT_TRUE(other.put(op, 2, width, std::vector<float>(size_t{5} * width, 0.25f)));
+    Putter putter(other, op);
+    runner->decoder().set_observer(&putter);
+    ASSERT_TRUE(runner->decoder().truncate(0));
+    ASSERT_TRUE(runner->decoder().forward(ids));
+    std::vector<float> expected = plain.find(op)->values;
+    std::fill(expected.begin() + 2 * width, expected.end(), 0.25f);
+    EXPECT_EQ(putter.seen, expected) << op;
+
+    Recording wider;
+    ASSERT_TRUE(wider.put(op, 0, width + 1, std::vector<float>(width + 1)));
+    Putter refused(wider, op);
+    runner->decoder().set_observer(&refused);
+    ASSERT_TRUE(runner->decoder().truncate(0));
+    const auto done = runner->decoder().forward(ids);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, PLUMB_INCOMPATIBLE);
+  }
+}
+
 }  // namespace
 }  // namespace plumbline::test
