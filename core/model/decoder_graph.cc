@@ -8,7 +8,8 @@
 namespace plumbline::model {
 namespace {
 
-constexpr std::array<const char*, 4> kArchitectures = {"llama", "qwen2", "qwen3", "gemma3"};
+constexpr std::array<const char*, 5> kArchitectures = {"llama", "qwen2", "qwen3", "gemma2",
+                                                       "gemma3"};
 
 bool is_block_format(plumb_format format) {
   return format != PLUMB_F32 && format != PLUMB_F16 && format != PLUMB_BF16;

@@ -1,5 +1,5 @@
-// decoder_graph.h: the parametric decoder of llama, qwen2, qwen3 and gemma3, as two lists of named
-// ops.
+// decoder_graph.h: the parametric decoder of llama, qwen2, qwen3, gemma2 and gemma3, as two lists
+// of named ops.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,8 @@ import torch
 from gguf import GGUFReader
 from gguf.quants import dequantize
 from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
     LlamaConfig,
@@ -17,12 +19,13 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from conventions import from_stored, to_transformers_name
+from conventions import GEMMAS, from_stored, to_transformers_name
 
 CLASSES = {
     "llama": (LlamaConfig, LlamaForCausalLM),
     "qwen2": (Qwen2Config, Qwen2ForCausalLM),
     "qwen3": (Qwen3Config, Qwen3ForCausalLM),
+    "gemma2": (Gemma2Config, Gemma2ForCausalLM),
     "gemma3": (Gemma3TextConfig, Gemma3ForCausalLM),
 }
 
@@ -80,10 +83,14 @@ class Checkpoint:
         )
         if self.arch != "qwen2":
             fields["head_dim"] = self.hyper("attention.key_length", d_model // n_heads)
-        if self.arch == "gemma3":
+        if self.arch in GEMMAS:
             fields["sliding_window"] = self.hyper("attention.sliding_window")
-            fields["sliding_window_pattern"] = GEMMA3_SLIDING_PATTERN
             fields["query_pre_attn_scalar"] = fields["head_dim"]
+        if self.arch == "gemma2":
+            fields["attn_logit_softcapping"] = self.hyper("attn_logit_softcapping")
+            fields["final_logit_softcapping"] = self.hyper("final_logit_softcapping")
+        if self.arch == "gemma3":
+            fields["sliding_window_pattern"] = GEMMA3_SLIDING_PATTERN
         return config_class(**fields)
 
     def _rope(self) -> dict:

@@ -2,7 +2,8 @@
 
 One table serves both directions (gguf_export.py writes, checkpoint.py reads), and cross_check.py runs the files through
 llama.cpp, so that a mistake made the same way twice still shows.
-Source: llama.cpp, convert_hf_to_gguf.py (LlamaModel.permute, Gemma3Model.modify_tensors) and gguf-py tensor_mapping.
+Source: llama.cpp, convert_hf_to_gguf.py (LlamaModel.permute, modify_tensors of Gemma2Model and Gemma3Model) and gguf-py
+tensor_mapping.
 """
 
 import re
@@ -29,18 +30,19 @@ LAYER = {
     "ffn_down": "mlp.down_proj",
 }
 
-# Gemma 3 has two norms around each half of a layer, and reuses one name with another meaning.
-LAYER_GEMMA3 = LAYER | {
+# Gemma has two norms around each half of a layer, and reuses one name with another meaning.
+LAYER_GEMMA = LAYER | {
     "post_attention_norm": "post_attention_layernorm",
     "ffn_norm": "pre_feedforward_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
 }
 
-ARCHITECTURES = ("llama", "qwen2", "qwen3", "gemma3")
+GEMMAS = ("gemma2", "gemma3")
+ARCHITECTURES = ("llama", "qwen2", "qwen3", *GEMMAS)
 
 
 def _layer_names(arch: str) -> dict[str, str]:
-    return LAYER_GEMMA3 if arch == "gemma3" else LAYER
+    return LAYER_GEMMA if arch in GEMMAS else LAYER
 
 
 def to_transformers_name(arch: str, name: str) -> str:
@@ -84,7 +86,7 @@ def to_stored(arch: str, name: str, values: np.ndarray, n_heads: int, n_kv_heads
     heads = _rotated_heads(arch, name, n_heads, n_kv_heads)
     if heads:
         return _permute(values, heads)
-    if arch == "gemma3" and name.endswith("norm.weight"):
+    if arch in GEMMAS and name.endswith("norm.weight"):
         return values + np.float32(1)
     return values
 
@@ -93,6 +95,6 @@ def from_stored(arch: str, name: str, values: np.ndarray, n_heads: int, n_kv_hea
     heads = _rotated_heads(arch, name, n_heads, n_kv_heads)
     if heads:
         return _unpermute(values, heads)
-    if arch == "gemma3" and name.endswith("norm.weight"):
+    if arch in GEMMAS and name.endswith("norm.weight"):
         return values - np.float32(1)
     return values

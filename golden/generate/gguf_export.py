@@ -6,7 +6,7 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, LlamaFileType, RopeScalingType
 from gguf.quants import quantize
 
-from conventions import to_gguf_name, to_stored
+from conventions import GEMMAS, to_gguf_name, to_stored
 from vocabularies import Vocabulary
 
 FILE_TYPES = {
@@ -37,14 +37,17 @@ class Exporter:
         w.add_head_count_kv(c.num_key_value_heads)
         w.add_layer_norm_rms_eps(c.rms_norm_eps)
         head_dim = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
-        if self._arch in ("qwen3", "gemma3"):
+        if self._arch in ("qwen3", *GEMMAS):
             w.add_key_length(head_dim)
             w.add_value_length(head_dim)
         if self._arch == "llama":
             w.add_vocab_size(c.vocab_size)
             w.add_rope_dimension_count(head_dim)
-        if self._arch == "gemma3":
+        if self._arch in GEMMAS:
             w.add_sliding_window(c.sliding_window)
+        if self._arch == "gemma2":
+            w.add_attn_logit_softcapping(c.attn_logit_softcapping)
+            w.add_final_logit_softcapping(c.final_logit_softcapping)
 
     def _rope(self) -> None:
         w, rope = self._writer, self._config.rope_parameters

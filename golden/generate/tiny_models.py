@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from gguf import GGMLQuantizationType as Q
 from gguf import LlamaFileType
-from transformers import Gemma3TextConfig, LlamaConfig, Qwen2Config, Qwen3Config
+from transformers import Gemma2Config, Gemma3TextConfig, LlamaConfig, Qwen2Config, Qwen3Config
 
 import random_blocks
 import vocabularies
 from checkpoint import CLASSES, Checkpoint
+from conventions import GEMMAS
 from gguf_export import Exporter
 from reference_runs import GREEDY_TOKENS, greedy, write_runs
 from tokenizer_kinds import byte_level_tokenizer, sentencepiece_processor
@@ -97,6 +98,20 @@ TINY = (
         Q.BF16,
         "qwen2",
     ),
+    # Caps as wide as the values are, so that they bend most of them.
+    Tiny(
+        "tiny-gemma2",
+        "gemma2",
+        lambda: Gemma2Config(
+            **SMALL | dict(vocab_size=GEMMA_VOCABULARY, num_hidden_layers=3, rms_norm_eps=1e-6),
+            head_dim=32,
+            query_pre_attn_scalar=32,
+            sliding_window=8,
+            attn_logit_softcapping=1.5,
+            final_logit_softcapping=0.75,
+            rope_parameters=rope(),
+        ),
+    ),
     # Seven layers, for llama.cpp's fixed pattern: five local ones, a global one, and one more local.
     Tiny(
         "tiny-gemma3",
@@ -152,7 +167,7 @@ def randomise(model, seed: int) -> None:
         if name.endswith("bias"):
             tensor.copy_(0.5 * noise)
         elif "norm" in name:
-            offset = 0.0 if model.config.model_type == "gemma3_text" else 1.0
+            offset = 0.0 if model.config.model_type.startswith("gemma") else 1.0
             tensor.copy_(offset + 0.2 * noise)
         elif "embed_tokens" in name:
             # Small beside the layers' outputs, so that a tied head does not just repeat its input.
@@ -163,7 +178,7 @@ def randomise(model, seed: int) -> None:
 
 def vocabulary(arch: str, pre: str):
     return (
-        vocabularies.sentencepiece(GEMMA_VOCABULARY) if arch == "gemma3" else vocabularies.byte_level(pre, VOCABULARY)
+        vocabularies.sentencepiece(GEMMA_VOCABULARY) if arch in GEMMAS else vocabularies.byte_level(pre, VOCABULARY)
     )
 
 

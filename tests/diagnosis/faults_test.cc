@@ -1,8 +1,8 @@
 // faults_test: each fault of faults.jsonl in a whole model that no signature was written on: is the
 // first op that differs the one that was broken, and is its cause named right? Oracle: the fault
-// that was asked for. Layers and prompts are chosen by a fixed seed. Not here: faults that no model
-// has a place for (softcaps), or no value small enough (denormal_flush); tests/unit/fault and
-// tests/unit/signatures have the ops alone.
+// that was asked for. Layers and prompts are chosen by a fixed seed. tiny-gemma2 stands in for what
+// no pulled model has: soft caps, and a window that is short; the other tiny models belong to the
+// tests of the signatures. Not here: denormal_flush, as no model has values that small.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -15,15 +15,13 @@ namespace {
 using fault::Fault;
 
 constexpr const char* kInner = "plumb.cpu.scalar";
-constexpr const char* kModels[] = {"tiny-llama", "tiny-formats", "tiny-gemma3", "tiny-qwen2",
-                                   "tiny-qwen3"};
+constexpr const char* kModels[] = {"tiny-llama",  "tiny-formats", "tiny-gemma2",
+                                   "tiny-gemma3", "tiny-qwen2",   "tiny-qwen3"};
 constexpr uint32_t kContextRows = 96;
 
 /// What these models have no place for. Other tests run the single op.
 const std::set<std::string_view> kWithoutPlace = {
     "none",
-    "attention_softcap_missing",  // no model of these architectures caps scores
-    "softcap_missing",  // nor logits
     "denormal_flush",  // no value of theirs is that small
 };
 
@@ -40,6 +38,7 @@ std::vector<std::string> places(const Fault& fault) {
       {PLUMB_OP_ACTIVATE, {"ffn_act"}},
       {PLUMB_OP_ADD, {"attn_residual"}},
       {PLUMB_OP_SCALE, {"embed_scale"}},
+      {PLUMB_OP_SOFTCAP, {"logit_softcap"}},
   };
   std::vector<std::string> found;
   for (const auto& [kind, names] : all) {

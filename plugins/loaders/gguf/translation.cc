@@ -11,6 +11,17 @@ namespace {
 
 using nlohmann::json;
 
+/// Scaled embeddings and a sliding window. Source: llama.cpp, llama-model.cpp, LLM_ARCH_GEMMA2 and
+/// LLM_ARCH_GEMMA3: what a file means that lacks a key.
+struct Gemma {
+  uint64_t period;  // of the layers that see everything
+  double attention_softcap, logit_softcap;  // 0: none
+  bool has_local_rope;  // sliding layers rotate by a base of their own
+  uint64_t n_layers_27b;  // of the one size that scales by another width than its heads'
+};
+constexpr Gemma kGemma2 = {2, 50, 30, false, 46};
+constexpr Gemma kGemma3 = {6, 0, 0, true, 62};
+
 struct Architecture {
   std::string_view name;
   std::string_view
@@ -18,14 +29,15 @@ struct Architecture {
   std::string_view activation;
   bool qk_norm;
   bool always_qkv_bias;
-  bool gemma;  // scaled embeddings, sliding window
+  const Gemma* gemma;  // null: none
 };
 
 constexpr Architecture kArchitectures[] = {
-    {"llama", "interleaved", "silu", false, false, false},
-    {"qwen2", "half", "silu", false, true, false},
-    {"qwen3", "half", "silu", true, false, false},
-    {"gemma3", "half", "gelu_tanh", true, false, true},
+    {"llama", "interleaved", "silu", false, false, nullptr},
+    {"qwen2", "half", "silu", false, true, nullptr},
+    {"qwen3", "half", "silu", true, false, nullptr},
+    {"gemma2", "half", "gelu_tanh", false, false, &kGemma2},
+    {"gemma3", "half", "gelu_tanh", true, false, &kGemma3},
 };
 
 Result<const Architecture*> architecture(const File& file) {
@@ -40,7 +52,8 @@ Result<const Architecture*> architecture(const File& file) {
     if (known.name == name) return &known;
   }
   return Error{PLUMB_UNSUPPORTED, "byte " + std::to_string(entry->offset) + ": architecture " +
-                                      quoted(name) + ", expected llama, qwen2, qwen3 or gemma3"};
+                                      quoted(name) +
+                                      ", expected llama, qwen2, qwen3, gemma2 or gemma3"};
 }
 
 /// What would change the model's results and has no word in the JSON is refused, not ignored.
@@ -49,7 +62,7 @@ Result<void> refuse_unknown(const Facts& facts, const Architecture& arch) {
        {"expert_count", "attention.scale", "residual_scale", "embedding_scale", "logit_scale"}) {
     PLUMB_TRY(facts.must_be_off(key));
   }
-  return arch.gemma ? Result<void>() : facts.must_be_off("attention.sliding_window");
+  return arch.gemma != nullptr ? Result<void>() : facts.must_be_off("attention.sliding_window");
 }
 
 Result<void> add_shape(const Facts& facts, json& out) {
@@ -103,28 +116,26 @@ Result<void> add_shape(const Facts& facts, json& out) {
   return {};
 }
 
-Result<void> add_gemma(const Facts& facts, json& out) {
+Result<void> add_gemma(const Facts& facts, const Gemma& gemma, json& out) {
   const auto n_layers = out["n_layers"].get<uint64_t>();
   const auto d_model = out["d_model"].get<double>();
   out["embedding_scale"] = std::sqrt(d_model);
-  // Source: gemma_pytorch, config.py: the 27B model, which has 62 layers, scales by another width
-  // than its heads'.
-  if (n_layers == 62)
+  // Source: gemma_pytorch, config.py: the 27B models.
+  if (n_layers == gemma.n_layers_27b)
     out["attention_scale"] = 1 / std::sqrt(d_model / out["n_heads"].get<double>());
-  if (facts.has("attn_logit_softcapping")) {
-    PLUMB_ASSIGN(const double softcap, facts.positive("attn_logit_softcapping"));
-    out["attention_softcap"] = softcap;
-  }
-  if (facts.has("final_logit_softcapping")) {
-    PLUMB_ASSIGN(const double softcap, facts.positive("final_logit_softcapping"));
-    out["logit_softcap"] = softcap;
-  }
+  PLUMB_ASSIGN(out["attention_softcap"],
+               facts.positive_or("attn_logit_softcapping", gemma.attention_softcap));
+  PLUMB_ASSIGN(out["logit_softcap"],
+               facts.positive_or("final_logit_softcapping", gemma.logit_softcap));
   PLUMB_ASSIGN(const uint64_t window, facts.count("attention.sliding_window"));
-  PLUMB_ASSIGN(const uint64_t period, facts.count_or("attention.sliding_window_pattern", 6));
+  PLUMB_ASSIGN(const uint64_t period,
+               facts.count_or("attention.sliding_window_pattern", gemma.period));
   out["sliding_window"] = window;
   json& sliding = out["sliding_layers"] = json::array();
   for (uint64_t layer = 0; layer < n_layers; ++layer) sliding.push_back((layer + 1) % period != 0);
-  PLUMB_ASSIGN(out["rope_local"], rope_local(facts, out["rope"]));
+  if (gemma.has_local_rope) {
+    PLUMB_ASSIGN(out["rope_local"], rope_local(facts, out["rope"]));
+  }
   return {};
 }
 
@@ -151,7 +162,7 @@ Result<std::string> hyper_parameters(const File& file) {
   PLUMB_TRY(add_shape(facts, out));
   PLUMB_ASSIGN(out["rope"], rope(facts, arch->pairing, out["head_width"].get<uint64_t>(),
                                  out["n_context_train"].get<uint64_t>()));
-  if (arch->gemma) PLUMB_TRY(add_gemma(facts, out));
+  if (arch->gemma != nullptr) PLUMB_TRY(add_gemma(facts, *arch->gemma, out));
   // The file's name may be any bytes; what is not UTF-8 is replaced.
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }

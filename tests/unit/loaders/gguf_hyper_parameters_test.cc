@@ -98,6 +98,24 @@ TEST(GgufHyperParameters, TinyQwens) {
   EXPECT_EQ(tiny("tiny-qwen3"), expected);
 }
 
+TEST(GgufHyperParameters, TinyGemma2) {
+  json expected = small("gemma2", "tiny-gemma2");
+  expected.update({{"n_layers", 3},
+                   {"head_width", 32},
+                   {"n_vocab", 384},
+                   {"norm_epsilon", double{1e-6f}},
+                   {"activation", "gelu_tanh"},
+                   {"tied_head", true},
+                   {"embedding_scale", std::sqrt(64.0)},
+                   {"attention_scale", 1 / std::sqrt(32.0)},
+                   {"attention_softcap", 1.5},
+                   {"logit_softcap", 0.75},
+                   {"sliding_window", 8},
+                   {"sliding_layers", {true, false, true}},
+                   {"rope", rope("half", 32, 10000)}});
+  EXPECT_EQ(tiny("tiny-gemma2"), expected);
+}
+
 TEST(GgufHyperParameters, TinyGemma) {
   json expected = small("gemma3", "tiny-gemma3");
   expected.update({{"n_layers", 7},
@@ -198,6 +216,17 @@ TEST(GgufHyperParameters, GemmaKeys) {
   EXPECT_EQ(out["rope_local"], rope("half", 2, 5000));
   EXPECT_EQ(out["logit_softcap"], 30.0);
   EXPECT_EQ(out["attention_softcap"], 50.0);
+}
+
+TEST(GgufHyperParameters, Gemma2WithoutItsKeys) {
+  // Source: llama.cpp, llama-hparams.h: caps of 50 and 30 where a file does not say.
+  const json out = translated("gemma2", {}, [](GgufWriter& w) {
+    w.value<uint32_t>("gemma2.attention.sliding_window", 16);
+  });
+  EXPECT_EQ(out["attention_softcap"], 50.0);
+  EXPECT_EQ(out["logit_softcap"], 30.0);
+  EXPECT_EQ(out["sliding_layers"], json::array({true}));
+  EXPECT_FALSE(out.contains("rope_local"));
 }
 
 TEST(GgufHyperParameters, ANameOfAnyBytesIsStillJson) {
@@ -304,10 +333,8 @@ TEST(GgufHyperParameters, AnotherArchitectureOpensButIsNotTranslated) {
   ASSERT_EQ(opened.status(), PLUMB_OK) << opened.message();
   EXPECT_EQ(opened.tensor(0).data.bytes, 128u);
   const json out = opened.hyper_parameters();
-  EXPECT_THAT(
-      out.get<std::string>(),
-      StartsWith(
-          "UNSUPPORTED: byte 56: architecture \"mamba\", expected llama, qwen2, qwen3 or gemma3"));
+  EXPECT_THAT(out.get<std::string>(), StartsWith("UNSUPPORTED: byte 56: architecture \"mamba\", "
+                                                 "expected llama, qwen2, qwen3, gemma2 or gemma3"));
   const Opened empty(GgufWriter().bytes());
   EXPECT_THAT(empty.hyper_parameters().get<std::string>(),
               StartsWith("CORRUPT: general.architecture is missing"));

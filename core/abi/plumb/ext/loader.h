@@ -17,7 +17,7 @@ extern "C" {
 
 /* Hyper-parameters travel as one JSON object, read once. Keys (required unless a default is given):
  *
- *   architecture        "llama" | "qwen2" | "qwen3" | "gemma3" | ...: the name in the file
+ *   architecture        "llama" | "qwen2" | "qwen3" | "gemma2" | "gemma3" | ...: the name in the file
  *   name                "" if the file has none
  *   n_layers, d_model, n_heads, n_heads_kv, head_width, d_ff, n_vocab, n_context_train   integers > 0
  *   norm_epsilon        number > 0
