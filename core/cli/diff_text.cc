@@ -72,8 +72,7 @@ const PromptReport* worst_prompt(const Report& report) {
   return found == report.prompts.end() ? nullptr : &*found;
 }
 
-std::string where(const PromptReport& prompt) {
-  const diff::Place& place = *prompt.place;
+std::string where(const diff::Place& place) {
   std::string text = std::string("door ") + diff::door_name(place.door);
   switch (place.door) {
     case Door::kPrompt:
@@ -97,7 +96,7 @@ std::string where(const PromptReport& prompt) {
   }
   if (place.step > 0 && place.door != Door::kPick)
     text += ", generated token " + std::to_string(place.step);
-  return text + ", prompt " + std::to_string(prompt.index + 1);
+  return text;
 }
 
 std::string errors_of(const OpErrors& op) {
@@ -125,7 +124,8 @@ std::string logits_line(const LogitErrors& logits) {
 }
 
 std::string place_lines(const PromptReport& prompt) {
-  std::string out = labelled("where", where(prompt));
+  std::string out =
+      labelled("where", where(*prompt.place) + ", prompt " + std::to_string(prompt.index + 1));
   out += labelled("A", prompt.place->seen_a);
   out += labelled("B", prompt.place->seen_b);
   for (const OpErrors& op : prompt.ops) {
@@ -151,6 +151,7 @@ std::string cause_lines(const PromptReport& prompt) {
   std::string out;
   if (prompt.cause && !prompt.cause->signature.empty()) {
     out += labelled("cause", prompt.cause->signature + ": " + prompt.cause->statement);
+    if (!explains_place(prompt)) out += labelled("", "of " + where(prompt.cause->place));
     std::string also;
     for (const std::string& name : prompt.cause->also) also += (also.empty() ? "" : ", ") + name;
     if (!also.empty()) out += labelled("", "the same as far as can be told: " + also);

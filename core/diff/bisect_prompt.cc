@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diff/text_evidence.h"
+
 namespace plumbline::diff {
 namespace {
 
@@ -43,10 +45,6 @@ std::string joined(const std::vector<std::string>& pieces, const Subset& kept) {
   std::string text;
   for (const uint32_t piece : kept) text += pieces[piece];
   return text;
-}
-
-OrderedJson& messages_of(OrderedJson& conversation) {
-  return conversation.is_object() ? conversation["messages"] : conversation;
 }
 
 /// One way to take a prompt apart: so many pieces, and the prompt of some of them.

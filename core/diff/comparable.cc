@@ -3,6 +3,20 @@
 #include <string>
 
 namespace plumbline::diff {
+namespace {
+
+Result<void> check_equal(const char* what, uint32_t in_a, uint32_t in_b) {
+  if (in_a == in_b) return {};
+  return Error{PLUMB_INCOMPATIBLE, std::string("the models do not fit: ") + what + " " +
+                                       std::to_string(in_a) + " in A and " + std::to_string(in_b) +
+                                       " in B"};
+}
+
+Result<void> check_widths(Side& a, Side& b) {
+  return check_equal("logits", a.hyper_parameters().n_vocab, b.hyper_parameters().n_vocab);
+}
+
+}  // namespace
 
 Result<void> check_comparable(Side& a, Side& b) {
   PLUMB_ASSIGN(const std::string vocabulary_a, a.vocabulary_sha256());
@@ -12,10 +26,16 @@ Result<void> check_comparable(Side& a, Side& b) {
                                          a.identity().config + " (sha256 " + vocabulary_a +
                                          ") and to " + b.identity().config + " (" + vocabulary_b +
                                          ")"};
-  const uint32_t n_a = a.hyper_parameters().n_vocab, n_b = b.hyper_parameters().n_vocab;
-  if (n_a == n_b) return {};
-  return Error{PLUMB_INCOMPATIBLE, "the models do not fit: logits " + std::to_string(n_a) +
-                                       " in A and " + std::to_string(n_b) + " in B"};
+  return check_widths(a, b);
+}
+
+Result<void> check_fit(Side& a, Side& b) {
+  PLUMB_TRY(check_widths(a, b));
+  return check_equal("layers", a.hyper_parameters().n_layers, b.hyper_parameters().n_layers);
+}
+
+Error of_side(const char* side, Error error) {
+  return std::move(error).at(std::string("side ") + side);
 }
 
 }  // namespace plumbline::diff

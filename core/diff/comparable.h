@@ -1,4 +1,4 @@
-// comparable.h: do two sides' logits mean the same ids?
+// comparable.h: do two sides fit, and which of them fails?
 #pragma once
 
 #include "core/diff/side.h"
@@ -6,7 +6,14 @@
 
 namespace plumbline::diff {
 
-/// Fails INCOMPATIBLE: the vocabularies differ, or logits have another width. Also as a side does.
+/// Do both sides' logits mean the same ids? Fails INCOMPATIBLE: the vocabularies differ, or logits
+/// have another width. Also as a side does.
 Result<void> check_comparable(Side& a, Side& b);
+
+/// Have both sides the same layers? Fails INCOMPATIBLE: another number, or logits of another width.
+Result<void> check_fit(Side& a, Side& b);
+
+/// side: "A".
+Error of_side(const char* side, Error error);
 
 }  // namespace plumbline::diff

@@ -7,6 +7,7 @@
 
 #include "core/diff/bisect_choices.h"
 #include "core/diff/chained.h"
+#include "core/diff/comparable.h"
 #include "core/diff/explain_text.h"
 #include "core/diff/forced.h"
 #include "core/diff/text_doors.h"
@@ -14,23 +15,6 @@
 
 namespace plumbline::diff {
 namespace {
-
-Error of_side(const char* side, Error error) {
-  return std::move(error).at(std::string("side ") + side);
-}
-
-Result<void> check_fit(Side& a, Side& b) {
-  const model::HyperParameters& of_a = a.hyper_parameters();
-  const model::HyperParameters& of_b = b.hyper_parameters();
-  const auto refuse = [](const char* what, uint32_t in_a, uint32_t in_b) {
-    return Error{PLUMB_INCOMPATIBLE, std::string("the models do not fit: ") + what + " " +
-                                         std::to_string(in_a) + " in A and " +
-                                         std::to_string(in_b) + " in B"};
-  };
-  if (of_a.n_vocab != of_b.n_vocab) return refuse("logits", of_a.n_vocab, of_b.n_vocab);
-  if (of_a.n_layers != of_b.n_layers) return refuse("layers", of_a.n_layers, of_b.n_layers);
-  return {};
-}
 
 Result<pipeline::Prompt> render(Side& side, const PromptInput& input, const DiffRequest& request) {
   if (!input.messages) return pipeline::Prompt{.bytes = input.text};
@@ -178,7 +162,7 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
     found.ids_b = prompt.encoding_b.ids;
     found.pieces_a = pieces(a, found.ids_a);
     found.pieces_b = pieces(b, found.ids_b);
-    found.cause = explain_prompt(a, b, input, request, found);
+    add_cause(found, explain_prompt(a, b, input, request, found));
     if (can_run) {
       const auto run = is_forced           ? compare_forced
                        : has_ids_in_common ? compare_chained

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/diff/diagnose.h"
+#include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
@@ -15,18 +16,13 @@ uint32_t position_of(const OpErrors& op) {
   return op.example ? op.example->computed_at : op.worst_position;
 }
 
-// In the order of steps, then as they run: where the first error came in.
-OpErrors* first_beyond(PromptReport& report) {
-  const auto n_prompt = static_cast<uint32_t>(report.ids_a.size());
-  const auto step_of = [&](const OpErrors& op) {
-    return position_of(op) < n_prompt ? 0 : position_of(op) - n_prompt + 1;
-  };
-  OpErrors* first = nullptr;
-  for (OpErrors& op : report.ops) {
-    if (op.verdict < Verdict::kUnexplained) continue;
-    if (first == nullptr || step_of(op) < step_of(*first)) first = &op;
+// Where the first error came in.
+std::optional<Place> first_beyond(const PromptReport& report) {
+  for (Difference& one : differences(report)) {
+    if (one.place.door == Door::kOps && one.verdict >= Verdict::kUnexplained)
+      return std::move(one.place);
   }
-  return first;
+  return std::nullopt;
 }
 
 bool reads_other_codes(Side& a, Side& b, const OpErrors& op) {
@@ -54,14 +50,16 @@ std::vector<OpErrors*> worth_a_split(Side& a, Side& b, PromptReport& report) {
 
 Result<void> explain_ops(Side& a, Side& b, const Replay& replay, const Progress& say,
                          PromptReport& report) {
-  if (OpErrors* const op = first_beyond(report)) {
+  if (const std::optional<Place> place = first_beyond(report)) {
+    const auto op = std::ranges::find(report.ops, place->op, &OpErrors::op);
     say("why op " + op->op + " differs");
     PLUMB_TRY(visit_op(a, b, replay, op->op, position_of(*op), [&](OpEvidence& evidence) {
       evidence.noise = op->budget.value_or(0);
-      const std::optional<Cause> cause = diagnose(evidence);
+      std::optional<Cause> cause = diagnose(evidence);
       if (!cause) return;
       op->verdict = Verdict::kWrong;
-      if (!report.cause) report.cause = cause;  // an earlier door's comes first
+      cause->place = *place;
+      add_cause(report, std::move(cause));
     }));
   }
   if (a.identity().is_runner || report.index > 0) return {};

@@ -3,22 +3,28 @@
 #include <algorithm>
 
 #include "core/diff/text_signatures/diagnose.h"
+#include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
 
-bool differs(const PromptReport& report, Door door) {
-  return std::ranges::any_of(report.exact, [&](const ExactDoor& one) {
-    return one.door == door && one.is_compared && one.place;
+// Of the exact doors first to last; null: none differs.
+const Place* first_difference(const PromptReport& report, Door first, Door last) {
+  const auto found = std::ranges::find_if(report.exact, [&](const ExactDoor& one) {
+    return one.door >= first && one.door <= last && one.is_compared && one.place;
   });
+  return found == report.exact.end() ? nullptr : &*found->place;
 }
 
 // What is wrong may be wrong in A.
 template <typename Diagnose>
-std::optional<Cause> either_way(Side& a, Side& b, const Diagnose& diagnose) {
-  if (auto cause = diagnose(a.pipeline(), b.pipeline())) return cause;
-  auto cause = diagnose(b.pipeline(), a.pipeline());
-  if (cause) cause->statement = "A and B exchanged: " + cause->statement;
+std::optional<Cause> either_way(Side& a, Side& b, const Place& place, const Diagnose& diagnose) {
+  std::optional<Cause> cause = diagnose(a.pipeline(), b.pipeline());
+  if (!cause) {
+    cause = diagnose(b.pipeline(), a.pipeline());
+    if (cause) cause->statement = "A and B exchanged: " + cause->statement;
+  }
+  if (cause) cause->place = place;
   return cause;
 }
 
@@ -27,34 +33,35 @@ std::optional<Cause> either_way(Side& a, Side& b, const Diagnose& diagnose) {
 std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
                                     const DiffRequest& request, const PromptReport& report) {
   using pipeline::Pipeline;
+  const Place* const place = first_difference(report, Door::kPrompt, Door::kTokens);
+  if (place == nullptr) return std::nullopt;
   const pipeline::RenderRequest asked{.now_unix_s = request.now_unix_s};
-  if (differs(report, Door::kPrompt) && input.messages) {
-    return either_way(a, b, [&](Pipeline& one, Pipeline& other) {
+  if (place->door == Door::kPrompt) {
+    return either_way(a, b, *place, [&](Pipeline& one, Pipeline& other) {
       const auto evidence = template_evidence(one, other, {*input.messages, asked});
       return evidence ? diagnose_template(*evidence) : std::nullopt;
     });
   }
-  if (!differs(report, Door::kTokens)) return std::nullopt;
   pipeline::Prompt prompt{.bytes = input.text};
   if (input.messages) {
     auto rendered = a.pipeline().render(*input.messages, asked);
     if (!rendered) return std::nullopt;
     prompt = *std::move(rendered);
   }
-  return either_way(a, b, [&](Pipeline& one, Pipeline& other) {
+  return either_way(a, b, *place, [&](Pipeline& one, Pipeline& other) {
     const auto evidence = token_evidence(one, other, prompt);
     return evidence ? diagnose_tokens(*evidence) : std::nullopt;
   });
 }
 
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
-                                  const plumb_sample_context& context) {
+                                  const plumb_sample_context& context, const PickErrors& pick) {
   Draw draw;
   draw.logits.assign(logits.begin(), logits.end());
   draw.step = context.step;
   draw.prompt_ids.assign(context.prompt_ids, context.prompt_ids + context.n_prompt_ids);
   draw.generated_ids.assign(context.generated_ids, context.generated_ids + context.n_generated_ids);
-  return either_way(a, b, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
+  return either_way(a, b, place_of(pick), [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
     config::SamplingConfig of_one = one.config().sampling;
     config::SamplingConfig of_other = other.config().sampling;
     of_one.seed = of_other.seed = context.seed;
@@ -62,8 +69,11 @@ std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logit
   });
 }
 
-std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids) {
-  return either_way(a, b, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
+std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids,
+                                   const PromptReport& report) {
+  const Place* const place = first_difference(report, Door::kBytes, Door::kText);
+  if (place == nullptr) return std::nullopt;
+  return either_way(a, b, *place, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
     const auto evidence = detokenisation_evidence(one, other, {ids.begin(), ids.end()});
     return evidence ? diagnose_text(*evidence) : std::nullopt;
   });

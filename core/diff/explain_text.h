@@ -19,8 +19,9 @@ std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
                                     const DiffRequest& request, const PromptReport& report);
 /// Door 40: both sides' stages on the same logits. context: of the pick.
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
-                                  const plumb_sample_context& context);
-/// Doors 50 and 60: both sides' texts of the same ids.
-std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids);
+                                  const plumb_sample_context& context, const PickErrors& pick);
+/// Doors 50 and 60, whichever differs first: both sides' texts of the same ids.
+std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids,
+                                   const PromptReport& report);
 
 }  // namespace plumbline::diff

@@ -9,6 +9,7 @@
 #include "core/diff/op_comparison.h"
 #include "core/diff/pick_errors.h"
 #include "core/diff/text_doors.h"
+#include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
@@ -41,7 +42,8 @@ class Forced {
     PLUMB_TRY(run_b_on_a());
     judge_logits();
     PLUMB_TRY(compare_text());
-    explain_texts();
+    add_cause(report_, pick_cause_);
+    if (!report_.cause) add_cause(report_, explain_shown(a_, b_, picked_, report_));
     return {};
   }
 
@@ -51,7 +53,6 @@ class Forced {
   Result<void> run_b_freely();
   Result<void> run_b_on_a();
   Result<void> explain();
-  void explain_texts();
   void judge_logits();
   Result<void> compare_text();
 
@@ -74,7 +75,7 @@ class Forced {
   LogitRows logits_a_, logits_b_;
   std::vector<int32_t> picked_;
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
-  std::optional<Cause> pick_cause_;  // of the first pick that differs
+  std::optional<Cause> pick_cause_;  // of the first pick that is WRONG
   std::vector<uint64_t> control_bits_;
 };
 
@@ -104,10 +105,12 @@ Result<bool> Forced::pick(std::span<const float> logits) {
   auto errors = compare_picks(*chain_a_, *chain_b_, logits, context);
   if (!errors && errors.error().code == PLUMB_CANCELLED) return false;  // both scripts are over
   if (!errors) return std::move(errors).error();
+  const bool is_first_wrong = errors->verdict == Verdict::kWrong &&
+                              std::ranges::find(report_.picks, Verdict::kWrong,
+                                                &PickErrors::verdict) == report_.picks.end();
   report_.picks.push_back(*errors);
   if (!errors->end_a.empty() || !errors->end_b.empty()) return false;
-  if (!pick_cause_ && (errors->id_a != errors->id_b || !errors->first_stage.empty()))
-    pick_cause_ = explain_pick(a_, b_, logits, context);
+  if (is_first_wrong) pick_cause_ = explain_pick(a_, b_, logits, context, *errors);
   const int32_t id = errors->id_a;
   picked_.push_back(id);
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());
@@ -207,13 +210,6 @@ Result<void> Forced::compare_text() {
   report_.text_a = std::move(doors.a.text);
   report_.text_b = std::move(doors.b.text);
   return {};
-}
-
-// The cause of the first door that has one.
-void Forced::explain_texts() {
-  if (!report_.cause) report_.cause = pick_cause_;
-  if (!report_.cause && report_.text_a != report_.text_b)
-    report_.cause = explain_shown(a_, b_, picked_);
 }
 
 }  // namespace

@@ -11,10 +11,6 @@ namespace {
 // Rows of logits that both sides hold at one time: enough for a head that takes many rows at once.
 constexpr uint32_t kRowsAtOnce = 32;
 
-Error of_side(const char* side, Error error) {
-  return std::move(error).at(std::string("side ") + side);
-}
-
 Result<pipeline::Encoding> encode(Side& side, std::string_view text) {
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.pipeline().tokenizer());
   PLUMB_ASSIGN(pipeline::Encoding encoding, tokenizer->encode(text, PLUMB_SPECIAL_OFF));

@@ -42,4 +42,11 @@ const char* mode_name(Mode mode) {
   return mode == Mode::kForced ? "forced" : "chained";
 }
 
+bool explains_place(const PromptReport& prompt) {
+  if (!prompt.cause || !prompt.place) return false;
+  const Place& of_cause = prompt.cause->place;
+  return of_cause.door == prompt.place->door && of_cause.op == prompt.place->op &&
+         of_cause.step == prompt.place->step;
+}
+
 }  // namespace plumbline::diff

@@ -139,13 +139,14 @@ struct ExactDoor {
   Verdict verdict = Verdict::kMatch;
 };
 
-/// Why: a signature that was proved, or the hints that remain.
+/// Why: a signature that was proved.
 struct Cause {
   std::string signature;  // "rope_pairing"; empty: place known, cause unknown
   std::string statement;  // one sentence: what B does that A does not
   double reproduces_b = 0;  // relative error of the hypothesis against B
   double plain = 0;  // of the plain op against B
   std::vector<std::string> also;  // declared equivalents that reproduce B as well
+  Place place = {};  // the difference that it explains
 };
 
 /// One prompt's comparison.
@@ -166,10 +167,13 @@ struct PromptReport {
   /// Of the prompt's text, under each side's own ids: where the vocabularies differ.
   std::optional<double> bits_per_byte_a, bits_per_byte_b;
   std::optional<Place> place;  // the first difference beyond budget; else the first there is
-  std::optional<Cause> cause;
+  std::optional<Cause> cause;  // the first that was proved: of `place`, or of one behind it
   std::vector<std::string> hints;  // chained onset patterns
   Verdict verdict = Verdict::kMatch;
 };
+
+/// True if the prompt's cause explains its place.
+bool explains_place(const PromptReport& prompt);
 
 /// What one side was, as far as a reader needs to judge or repeat the comparison.
 struct SideIdentity {

@@ -129,6 +129,7 @@ void fields(auto&& visit, Is<Cause> auto& cause) {
   visit("reproduces_b", cause.reproduces_b);
   visit("plain", cause.plain);
   visit("also", cause.also);
+  visit("place", cause.place);
 }
 
 void fields(auto&& visit, Is<PromptReport> auto& prompt) {

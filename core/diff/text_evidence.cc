@@ -57,6 +57,13 @@ Result<std::string> show(Pipeline& side, const Ids& ids) {
 
 }  // namespace
 
+pipeline::OrderedJson& messages_of(pipeline::OrderedJson& conversation) {
+  return conversation.is_object() ? conversation["messages"] : conversation;
+}
+const pipeline::OrderedJson& messages_of(const pipeline::OrderedJson& conversation) {
+  return conversation.is_object() ? conversation["messages"] : conversation;
+}
+
 ChangedPipeline changes_of(Pipeline& a) {
   return [&a](const Change& change) -> Result<std::shared_ptr<Pipeline>> {
     config::PipelineConfig config = a.config();

@@ -50,6 +50,9 @@ struct Conversation {
   pipeline::OrderedJson messages;  // as Pipeline::render takes them
   pipeline::RenderRequest request;
 };
+/// Of an array of messages, or of an object with "messages".
+const pipeline::OrderedJson& messages_of(const pipeline::OrderedJson& conversation);
+pipeline::OrderedJson& messages_of(pipeline::OrderedJson& conversation);
 using TemplateSide = SideOf<Conversation, std::string>;
 struct TemplateEvidence {
   Conversation conversation;

@@ -12,12 +12,6 @@ std::string number(double value) {
   return text;
 }
 
-// A difference, and how bad it is.
-struct Found {
-  Place place;
-  Verdict verdict;
-};
-
 uint32_t step_of(const PromptReport& prompt, uint32_t position) {
   const auto n_prompt = static_cast<uint32_t>(prompt.ids_a.size());
   return position + 1 - std::min(position + 1, n_prompt);
@@ -56,6 +50,20 @@ Place place_of(const LogitErrors& logits) {
   return place;
 }
 
+bool comes_before(const Place& x, const Place& y) {
+  return x.door != y.door ? x.door < y.door : x.step < y.step;
+}
+
+bool is_empty(const PromptReport& prompt) {
+  const bool has_exact = std::any_of(prompt.exact.begin(), prompt.exact.end(),
+                                     [](const ExactDoor& door) { return door.is_compared; });
+  const bool has_failed = !prompt.failure_a.empty() || !prompt.failure_b.empty();
+  return !has_exact && !has_failed && prompt.ops.empty() && prompt.logits.empty() &&
+         prompt.picks.empty();
+}
+
+}  // namespace
+
 Place place_of(const PickErrors& pick) {
   Place place;
   place.door = Door::kPick;
@@ -69,9 +77,8 @@ Place place_of(const PickErrors& pick) {
   return place;
 }
 
-// In the order of the doors; ops in the order of steps, then as they run.
-std::vector<Found> differences(const PromptReport& prompt) {
-  std::vector<Found> found;
+std::vector<Difference> differences(const PromptReport& prompt) {
+  std::vector<Difference> found;
   for (const ExactDoor& door : prompt.exact) {
     if (door.place) found.push_back({*door.place, door.verdict});
   }
@@ -84,29 +91,24 @@ std::vector<Found> differences(const PromptReport& prompt) {
   for (const PickErrors& pick : prompt.picks) {
     if (pick.verdict != Verdict::kMatch) found.push_back({place_of(pick), pick.verdict});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& x, const Found& y) {
-    return x.place.door != y.place.door ? x.place.door < y.place.door : x.place.step < y.place.step;
+  std::stable_sort(found.begin(), found.end(), [](const Difference& x, const Difference& y) {
+    return comes_before(x.place, y.place);
   });
   return found;
 }
 
-bool is_empty(const PromptReport& prompt) {
-  const bool has_exact = std::any_of(prompt.exact.begin(), prompt.exact.end(),
-                                     [](const ExactDoor& door) { return door.is_compared; });
-  const bool has_failed = !prompt.failure_a.empty() || !prompt.failure_b.empty();
-  return !has_exact && !has_failed && prompt.ops.empty() && prompt.logits.empty() &&
-         prompt.picks.empty();
+void add_cause(PromptReport& prompt, std::optional<Cause> cause) {
+  if (!cause || (prompt.cause && !comes_before(cause->place, prompt.cause->place))) return;
+  prompt.cause = std::move(cause);
 }
 
-}  // namespace
-
 void judge(PromptReport& prompt) {
-  const std::vector<Found> found = differences(prompt);
-  for (const Found& one : found) prompt.verdict = worse(prompt.verdict, one.verdict);
+  const std::vector<Difference> found = differences(prompt);
+  for (const Difference& one : found) prompt.verdict = worse(prompt.verdict, one.verdict);
   if (prompt.failure_a.empty() != prompt.failure_b.empty()) prompt.verdict = Verdict::kWrong;
   if (!prompt.failure_a.empty() && !prompt.failure_b.empty())
     prompt.verdict = worse(prompt.verdict, Verdict::kUnexplained);
-  const auto first = std::find_if(found.begin(), found.end(), [](const Found& one) {
+  const auto first = std::find_if(found.begin(), found.end(), [](const Difference& one) {
     return one.verdict >= Verdict::kUnexplained;
   });
   if (first != found.end()) {

@@ -186,6 +186,7 @@ TEST(DiffEngine, AFaultIsFoundInItsLayerAndNamed) {
   EXPECT_THAT(ops_that_differ(prompt), ElementsAre("1.attn_q_rope"));
   ASSERT_TRUE(prompt.cause);
   EXPECT_EQ(prompt.cause->signature, "rope_pairing");
+  EXPECT_TRUE(explains_place(prompt));
   ASSERT_TRUE(prompt.place);
   EXPECT_EQ(prompt.place->op, "1.attn_q_rope");
   EXPECT_EQ(prompt.place->layer, 1);

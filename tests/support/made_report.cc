@@ -258,7 +258,8 @@ diff::Report made_report() {
                   "head apart.",
                   3.1e-8,
                   0.61,
-                  {"rope_permuted_weights"}};
+                  {"rope_permuted_weights"},
+                  *wrong.place};
   wrong.text_b =
       " the capital of capital of of <b>the</b> \xE2\x80\xAE"
       "and\x07 the\nthe";

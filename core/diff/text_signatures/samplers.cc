@@ -193,7 +193,8 @@ std::optional<Cause> diagnose_sampler(const SamplerEvidence& evidence) {
   std::vector<Draw> inputs = {evidence.draw};
   for (Draw& probe : sampler_probes(evidence.draw)) inputs.push_back(std::move(probe));
   const Trial<Draw, Drawn> trial(evidence.a, evidence.b, std::move(inputs));
-  if (!trial.is_open()) return std::nullopt;
+  // What was drawn may be the same, by another stage or with another probability.
+  if (!trial.differs()) return std::nullopt;
   SamplerHypotheses hypotheses;
   StageHypotheses(evidence, hypotheses).add_all();
   return trial.judge(hypotheses);

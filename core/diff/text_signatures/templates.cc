@@ -115,13 +115,6 @@ void merge_system(Conversation& conversation, const std::string& between) {
 
 }  // namespace
 
-OrderedJson& messages_of(OrderedJson& conversation) {
-  return conversation.is_object() ? conversation["messages"] : conversation;
-}
-const OrderedJson& messages_of(const OrderedJson& conversation) {
-  return conversation.is_object() ? conversation["messages"] : conversation;
-}
-
 bool goes_on(const Conversation& conversation) {
   if (is_asked(conversation.messages) || conversation.request.final_turn != FinalTurn::kAuto)
     return conversation.request.final_turn == FinalTurn::kContinue;

@@ -21,7 +21,5 @@ void add_source_hypotheses(const TemplateEvidence& evidence, TemplateHypotheses&
 
 /// Does A's prompt go on with the last message without being asked to?
 bool goes_on(const Conversation& conversation);
-const pipeline::OrderedJson& messages_of(const pipeline::OrderedJson& conversation);
-pipeline::OrderedJson& messages_of(pipeline::OrderedJson& conversation);
 
 }  // namespace plumbline::diff

@@ -57,6 +57,8 @@ class Trial {
 
   /// There is something to explain: both have an answer, and they differ.
   bool is_open() const { return a_[0] && b_[0] && !agree(a_[0], b_[0]); }
+  /// Both have an answer to the first, and they differ somewhere.
+  bool differs() const { return a_[0] && b_[0] && plain_ > 0; }
   const Output& first_a() const { return *a_[0]; }
   const Output& first_b() const { return *b_[0]; }
 

@@ -20,7 +20,8 @@ function whyPart(prompt) {
     fact("Proof", "With this hypothesis the op comes within ", el("b", {}, number(cause.reproduces_b)),
       " of B; as it is, it misses B by ", el("b", {}, number(cause.plain)), " (relative). Signature ",
       el("code", {}, seen(cause.signature)),
-      cause.also.length ? ", which cannot be told from " + seen(cause.also.join(", ")) : "", ".");
+      cause.also.length ? ", which cannot be told from " + seen(cause.also.join(", ")) : "", ".",
+      placeText(cause.place) === (prompt.place && placeText(prompt.place)) ? "" : " It explains " + placeText(cause.place) + ".");
   } else if (prompt.verdict === "UNEXPLAINED" || prompt.verdict === "WRONG") {
     fact("Why", cause && cause.statement ? seen(cause.statement) : "The place is known, the cause is not.");
   }

@@ -47,6 +47,37 @@ TEST(Judge, ThePlaceIsTheFirstBeyondBudgetInTheOrderOfDoorsAndSteps) {
   EXPECT_EQ(prompt.verdict, Verdict::kWrong);
 }
 
+Cause cause_of(const char* signature, const Place& place) {
+  Cause cause;
+  cause.signature = signature;
+  cause.place = place;
+  return cause;
+}
+
+TEST(Judge, TheCauseIsThatOfTheFirstPlaceThatHasOne) {
+  PromptReport prompt;
+  prompt.ids_a = {1, 2, 3};
+  ExactDoor tokens;
+  tokens.door = Door::kTokens;
+  tokens.verdict = Verdict::kWrong;
+  tokens.place = Place{};
+  tokens.place->door = Door::kTokens;
+  prompt.exact = {tokens};
+  prompt.ops = {op("0.b", Verdict::kWrong, 1)};
+  ASSERT_EQ(differences(prompt).size(), 2u);
+  add_cause(prompt, cause_of("of the op", differences(prompt)[1].place));
+  add_cause(prompt, std::nullopt);
+  judge(prompt);
+  ASSERT_TRUE(prompt.cause);
+  EXPECT_EQ(prompt.cause->place.op, "0.b");
+  EXPECT_FALSE(explains_place(prompt));  // the place is the ids'
+
+  add_cause(prompt, cause_of("of the ids", *tokens.place));
+  add_cause(prompt, cause_of("of the op", differences(prompt)[1].place));
+  EXPECT_EQ(prompt.cause->signature, "of the ids");
+  EXPECT_TRUE(explains_place(prompt));
+}
+
 TEST(Judge, AFailureOfOneSideIsADifference) {
   PromptReport prompt;
   prompt.failure_b = "NUMERIC";

@@ -84,7 +84,7 @@ Report full_report() {
   prompt.failure_b = "NUMERIC";
   prompt.bits_per_byte_a = 1.25;
   prompt.place = door.place;
-  prompt.cause = Cause{"rope_pairing", "B rotates halves", 1e-8, 0.5, {"other"}};
+  prompt.cause = Cause{"rope_pairing", "B rotates halves", 1e-8, 0.5, {"other"}, *door.place};
   prompt.hints = {"a hint"};
   report.prompts = {prompt, PromptReport{}};
   return report;

@@ -32,12 +32,29 @@ std::vector<Conversation> read_conversations() {
   return all;
 }
 
-std::optional<Conversation> parting(pipeline::Pipeline& a, pipeline::Pipeline& b) {
-  static const std::vector<Conversation> kConversations = read_conversations();
-  for (const Conversation& one : kConversations) {
-    const auto bytes_a = a.render(one.messages, one.request);
-    const auto bytes_b = b.render(one.messages, one.request);
-    if (bytes_a && bytes_b && bytes_a->bytes != bytes_b->bytes) return one;
+const std::vector<Conversation>& conversations() {
+  static const std::vector<Conversation> kAll = read_conversations();
+  return kAll;
+}
+
+/// What a pipeline makes of each; nothing where it refuses.
+std::vector<std::optional<std::string>> renderings(pipeline::Pipeline& of) {
+  std::vector<std::optional<std::string>> all;
+  for (const Conversation& one : conversations()) {
+    auto rendered = of.render(one.messages, one.request);
+    all.emplace_back();
+    if (rendered) all.back() = std::move(rendered->bytes);
+  }
+  return all;
+}
+
+std::optional<Conversation> parting(const std::vector<std::optional<std::string>>& of_a,
+                                    pipeline::Pipeline& b) {
+  for (size_t i = 0; i < of_a.size(); ++i) {
+    if (!of_a[i]) continue;
+    const Conversation& one = conversations()[i];
+    const auto of_b = b.render(one.messages, one.request);
+    if (of_b && of_b->bytes != *of_a[i]) return one;
   }
   return std::nullopt;
 }
@@ -51,12 +68,13 @@ Score diagnose_mutants(bool is_design) {
     if (design().contains(name) != is_design) continue;
     const std::string source = text_of_file(path);
     TextPipeline a(vocabulary, source);
+    const auto of_a = renderings(*a);
     for (const TemplateMutant& mutant : template_mutants()) {
       const auto broken = mutant.apply(source);
       if (!broken) continue;
       TextPipeline b(vocabulary, *broken);
       if (!b->chat_template()) continue;  // broken too much
-      const auto conversation = parting(*a, *b);
+      const auto conversation = parting(of_a, *b);
       if (!conversation) continue;  // what it breaks is never rendered
       const auto evidence = diff::template_evidence(*a, *b, *conversation);
       EXPECT_TRUE(evidence) << evidence.error().message;
