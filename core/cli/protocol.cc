@@ -261,7 +261,7 @@ void compare(const ProtocolVerb& verb, std::string& noise_source, std::vector<St
                              .overrides = verb.pipeline.overrides,
                              .preset_folders = {shipped_configs() + "/presets"}},
                             session.host(), session.pipeline().file().path());
-  Session other({.config = verb.reference, .overrides = {}});
+  Session other({.config = verb.reference, .overrides = verb.pipeline.overrides});
   std::unique_ptr<diff::Side> reference;
   if (!verb.reference.empty()) reference = side_of(other, verb.reference);
   sides.set_reference(reference.get());

@@ -153,6 +153,11 @@ Result<void> token_ids(const Context& context, Stage& stage) {
         "no corpus with ids (--corpus), no golden data (--golden), and no other tokenizer plugin "
         "reads this model's vocabulary";
   }
+  if (diff::Side* const reference = context.sides.reference()) {
+    stage.findings.push_back(
+        golden::not_compared("ids by " + describe(*reference),
+                             "a runner is given ids and gives logits; it has no tokenizer"));
+  }
   return {};
 }
 

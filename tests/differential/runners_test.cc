@@ -30,6 +30,7 @@ struct Pair {
   const char* model;
   const char* engine;
   const char* package;
+  const char* options = "{}";
 };
 
 void PrintTo(const Pair& pair, std::ostream* out) {
@@ -73,7 +74,7 @@ class Runners : public testing::TestWithParam<Pair> {
     options.runner.python = python;
     options.runner.map = "auto";
     options.runner.timeout_s = 600;
-    options.runner.options_json = "{}";
+    options.runner.options_json = pair.options;
     options.model_path = path;
     options.n_threads = 2;
     options.folder = PLUMB_BUILD_PLUGIN_DIR "/runners";
@@ -173,11 +174,14 @@ std::vector<Pair> pairs() {
     all.push_back({model, "transformers", "transformers, torch, accelerate, gguf"});
     all.push_back({model, "llama_cpp", "llama_cpp"});
   }
+  // Another graph of the same engine: its attention is no single op.
+  all.push_back({"gemma3-270m", "llama_cpp", "llama_cpp", R"({"flash_attention": "off"})"});
   return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Real, Runners, testing::ValuesIn(pairs()), [](const auto& one) {
   std::string name = std::string(one.param.model) + "_" + one.param.engine;
+  if (std::string(one.param.options) != "{}") name += "_" + std::to_string(one.index);
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });

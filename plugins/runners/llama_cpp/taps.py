@@ -2,7 +2,8 @@
 
 A tap is NAME:OP, as `Qcur-3:ROPE`, since llama.cpp gives one name to several tensors on their way; where even that
 comes twice in a forward, the second is NAME:OP#2. A tensor without a name is called after the last one that has one:
-`kqv_out-3+1:MUL_MAT` is the first behind kqv_out-3. Only f32 tensors with a row for each id (or each row of logits)
+`kqv_out-3+1:MUL_MAT` is the first behind kqv_out-3. OP is ROWS for those that only say how rows lie: the attention's
+output is reshaped with flash attention and copied without. Only f32 tensors with a row for each id (or each row of logits)
 are taps. Source: llama.cpp, ggml-backend.h, ggml_backend_sched_eval_callback.
 """
 
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 F32 = 0
+LAYOUT_OPS = ("RESHAPE", "CONT")
 
 
 class TensorHead(ctypes.Structure):
@@ -94,6 +96,7 @@ class Taps:
     def _name(self, tensor: int) -> str:
         name = self._ggml.ggml_get_name(tensor).decode()
         op = self._ggml.ggml_op_desc(tensor).decode()
+        op = "ROWS" if op in LAYOUT_OPS else op
         if name.startswith("node_"):
             self._n_unnamed += 1
             name = f"{self._last_named}+{self._n_unnamed}"
@@ -107,6 +110,6 @@ class Taps:
         head = TensorHead.from_address(tensor)
         ne = list(head.ne)
         rows_last = (ne[1] in (1, self._n_rows) and ne[2] == 1) or ne[2] == self._n_rows
-        is_view = " " in self._current or ":RESHAPE" in self._current and not self._current.startswith("kqv_out")
+        is_view = " " in self._current or ":ROWS" in self._current and not self._current.startswith("kqv_out")
         if head.type == F32 and rows_last and ne[3] == 1 and not is_view and self._ggml.ggml_is_contiguous(tensor):
             self.widths[self._current] = ne[0] * (ne[1] if ne[2] == self._n_rows else 1)
