@@ -294,8 +294,7 @@ void Tracer::write_bytes_doors(const Run& run, trace::TraceIndex& index) {
 OrderedJson Tracer::identity() {
   const config::PipelineConfig& config = pipeline().config();
   const std::string& path = pipeline().file().path();
-  // A model may be a folder, which has no hash.
-  const auto hash = sha256_of_file(path, [&](uint64_t) { return !interrupted_.load(); });
+  const auto hash = sha256_of_path(path, [&](uint64_t) { return !interrupted_.load(); });
   OrderedJson backends = OrderedJson::array();
   for (const auto& backend : pipeline().backends()) {
     backends.push_back(

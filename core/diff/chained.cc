@@ -97,10 +97,7 @@ std::string shown_pick(Side& side, const std::vector<int32_t>& picked, size_t st
 bool promises_equal(Side& a, Side& b) {
   if (a.op_names() != b.op_names() || a.identity().is_runner || b.identity().is_runner)
     return false;
-  // A folder of files has no hash of its own.
-  const std::string& hash = a.identity().model_sha256;
-  if (hash != b.identity().model_sha256) return false;
-  if (hash.empty() && a.pipeline().file().path() != b.pipeline().file().path()) return false;
+  if (a.identity().model_sha256 != b.identity().model_sha256) return false;
   return std::all_of(a.op_names().begin(), a.op_names().end(), [&](const std::string& op) {
     const NumericsClass& of_a = *a.op_class(op);
     return of_a == *b.op_class(op) && of_a.promises_equal_bits();
@@ -149,8 +146,7 @@ Verdict onset_verdict(const Generator& of_a, const Generator& of_b, const LogitE
   const double change = gap_change(of_a.logits(), of_b.logits(), one, other);
   if (!(change <= *noise)) return Verdict::kUnexplained;
   // Without a coin nothing but the gap itself parts the two.
-  if (std::isnan(stages.coin) && !(gap(of_a.logits(), one, other) <= *noise))
-    return Verdict::kUnexplained;
+  if (!stages.coin && !(gap(of_a.logits(), one, other) <= *noise)) return Verdict::kUnexplained;
   return Verdict::kTieFlip;
 }
 

@@ -206,7 +206,6 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
       return *end_a;
     errors.end_a = end_a ? end_a->message : "";
     errors.end_b = end_b ? end_b->message : "";
-    errors.coin = std::nan("");
     errors.id_a = of_a.pick.id;
     errors.id_b = of_b.pick.id;
     errors.n_kept_a = of_a.pick.n_kept;
@@ -217,7 +216,7 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   }
   errors.id_a = of_a.pick.id;
   errors.id_b = of_b.pick.id;
-  errors.coin = of_a.pick.coin;
+  if (!std::isnan(of_a.pick.coin)) errors.coin = of_a.pick.coin;
   errors.n_kept_a = of_a.pick.n_kept;
   errors.n_kept_b = of_b.pick.n_kept;
   for (const Pair& pair : joined(of_a.distribution, of_b.distribution))

@@ -120,7 +120,7 @@ struct PickErrors {
   uint32_t step = 0;
   int32_t id_a = -1, id_b = -1;  // under the same coin; -1: none
   std::string end_a, end_b;  // why a side picked none: a script that is over, a NUMERIC error
-  double coin = 0;  // NaN: none was used
+  std::optional<double> coin;  // absent: none was used
   uint32_t n_kept_a = 0, n_kept_b = 0, n_kept_both = 0;
   double total_variation = 0;  // of the two distributions over the kept sets
   double flip_probability = 0;  // that the picks differ under one coin

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace plumbline::diff {
 namespace {
@@ -218,6 +219,12 @@ template <typename T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 using TextMap = std::map<std::string, std::string>;
 
+// What JSON has no numbers for.
+constexpr std::pair<const char*, double> kNotFinite[] = {
+    {"inf", std::numeric_limits<double>::infinity()},
+    {"-inf", -std::numeric_limits<double>::infinity()},
+    {"nan", std::numeric_limits<double>::quiet_NaN()}};
+
 // ---- Writing
 
 template <typename T>
@@ -231,7 +238,7 @@ Json written(const T& value) {
     for (const auto& item : value) list.push_back(written(item));
     return list;
   } else if constexpr (std::is_floating_point_v<T>) {
-    return std::isfinite(value) ? Json(value) : Json();
+    return number_json(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
                        std::is_same_v<T, TextMap>) {
     return value;
@@ -270,8 +277,7 @@ class Reader {
       if (!json.is_boolean()) return fail(where, "true or false");
       to = json.get<bool>();
     } else if constexpr (std::is_floating_point_v<T>) {
-      if (!json.is_number() && !json.is_null()) return fail(where, "a number or null");
-      to = json.is_null() ? std::numeric_limits<T>::infinity() : json.get<T>();
+      read_number(json, to, where);
     } else if constexpr (std::is_integral_v<T>) {
       read_integer(json, to, where);
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -296,6 +302,21 @@ class Reader {
   const std::optional<Error>& error() const { return error_; }
 
  private:
+  template <typename T>
+  void read_number(const Json& json, T& to, const std::string& where) {
+    if (json.is_number()) {
+      to = json.get<T>();
+      return;
+    }
+    for (const auto& [name, value] : kNotFinite) {
+      if (json == name) {
+        to = static_cast<T>(value);
+        return;
+      }
+    }
+    fail(where, "a number, \"inf\", \"-inf\" or \"nan\"");
+  }
+
   template <typename T>
   void read_integer(const Json& json, T& to, const std::string& where) {
     if (json.is_number_unsigned()) {
@@ -322,6 +343,15 @@ class Reader {
 };
 
 }  // namespace
+
+Json number_json(double value) {
+  if (std::isfinite(value)) return value;
+  return kNotFinite[std::isnan(value) ? 2 : value > 0 ? 0 : 1].first;
+}
+
+Json to_json(const SideIdentity& side) {
+  return written(side);
+}
 
 Json to_json(const Report& report) {
   Json json{{"schema", kReportSchema}};

@@ -10,9 +10,14 @@ namespace plumbline::diff {
 
 inline constexpr int kReportSchema = 1;
 
-/// The same report gives the same bytes; what can never be repeated is under "volatile". Numbers
-/// that are not finite become null, and null a NaN or, for errors, infinity.
+/// The same report gives the same bytes; what can never be repeated is under "volatile". null is
+/// what is absent.
 nlohmann::ordered_json to_json(const Report& report);
+
+nlohmann::ordered_json to_json(const SideIdentity& side);
+
+/// A number; "inf", "-inf" or "nan", for which JSON has none.
+nlohmann::ordered_json number_json(double value);
 
 /// Fails CORRUPT: "prompts[3].ops[7].kind: expected a text", or another schema.
 Result<Report> report_from_json(const nlohmann::ordered_json& json);

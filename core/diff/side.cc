@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -117,9 +116,8 @@ Result<void> Side::identify(const SideOptions& options) {
   identity_.config = options.name;
   identity_.model_sha256 = options.model_sha256;
   const model::ModelFile& file = pipeline().file();
-  std::error_code ignored;
-  if (identity_.model_sha256.empty() && std::filesystem::is_regular_file(file.path(), ignored)) {
-    PLUMB_ASSIGN(identity_.model_sha256, sha256_of_file(file.path()));
+  if (identity_.model_sha256.empty()) {
+    PLUMB_ASSIGN(identity_.model_sha256, sha256_of_path(file.path()));
   }
   PLUMB_ASSIGN(hyper_parameters_, file.hyper_parameters());
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline().tokenizer());
@@ -181,7 +179,7 @@ bool same_tensor(Side& a, Side& b, const std::string& tensor) {
   const model::ModelFile& file_a = a.pipeline().file();
   const model::ModelFile& file_b = b.pipeline().file();
   const std::string& hash = a.identity().model_sha256;
-  if (!hash.empty() && hash == b.identity().model_sha256) return true;
+  if (hash == b.identity().model_sha256) return true;
   const auto* in_a = file_a.find(tensor);
   const auto* in_b = file_b.find(tensor);
   if (in_a == nullptr || in_b == nullptr) return in_a == in_b;

@@ -28,7 +28,7 @@ struct ForwardRequest {
 
 struct SideOptions {
   std::string name;  // what reports call the config
-  std::string model_sha256 = {};  // of the model file, where it is known; empty: computed
+  std::string model_sha256 = {};  // sha256_of_path, where it is known; empty: computed
   // For a foreign engine, whose start may take long. Either may be empty.
   std::function<void(const std::string& line)> on_progress = {};
   const std::atomic<bool>* cancel = nullptr;

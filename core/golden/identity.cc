@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <vector>
 
 #include "core/config/show.h"
@@ -106,26 +105,13 @@ std::string tokenizer_sha256(const plumb_metadata& metadata) {
   return hash.finish();
 }
 
-Result<std::string> weights_sha256(const std::string& path) {
-  std::error_code failed;
-  if (!fs::is_directory(path, failed)) return sha256_of_file(path);
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(path, failed)) {
-    if (!entry.is_regular_file(failed)) continue;
-    PLUMB_ASSIGN(files[entry.path().filename().string()], sha256_of_file(entry.path().string()));
-  }
-  Sha256 hash;
-  for (const auto& [name, sha256] : files) hash.update(name + '\n' + sha256 + '\n');
-  return hash.finish();
-}
-
 Result<Identity> model_identity(pipeline::Pipeline& pipeline) {
   Identity identity;
   const std::string& path = pipeline.file().path();
   std::error_code failed;
   identity.weights_name = fs::path(path).filename().string();
   if (!fs::is_directory(path, failed)) identity.weights_bytes = fs::file_size(path, failed);
-  PLUMB_ASSIGN(identity.weights_sha256, weights_sha256(path));
+  PLUMB_ASSIGN(identity.weights_sha256, sha256_of_path(path));
   PLUMB_ASSIGN(const model::ModelFile* const tokenizer, pipeline.tokenizer_file());
   identity.tokenizer_sha256 = tokenizer_sha256(tokenizer->metadata());
   PLUMB_ASSIGN(const std::string_view text, pipeline.template_text());

@@ -13,9 +13,6 @@ namespace plumbline::golden {
 /// of the keys; the encoding is in core/doc/golden_bundles.md.
 std::string tokenizer_sha256(const plumb_metadata& metadata);
 
-/// Of a file; of a folder the names and hashes of the files in it. Fails NOT_FOUND.
-Result<std::string> weights_sha256(const std::string& path);
-
 /// Weights, tokenizer and template of a pipeline; the rest is left empty. Reads all weights.
 Result<Identity> model_identity(pipeline::Pipeline& pipeline);
 

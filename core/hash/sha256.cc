@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cassert>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <vector>
 
 namespace plumbline {
@@ -74,6 +76,24 @@ Result<std::string> sha256_of_file(const std::string& path,
       return Error{PLUMB_CANCELLED, path + ": hashing was cancelled"};
   } while (in);
   if (in.bad()) return Error{PLUMB_NOT_FOUND, path + ": cannot be read to its end"};
+  return hash.finish();
+}
+
+Result<std::string> sha256_of_path(const std::string& path,
+                                   const std::function<bool(uint64_t done)>& on_bytes) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return sha256_of_file(path, on_bytes);
+  std::map<std::string, std::string> files;
+  for (fs::directory_iterator entry(path, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    if (!entry->is_regular_file(failed)) continue;
+    PLUMB_ASSIGN(files[entry->path().filename().string()],
+                 sha256_of_file(entry->path().string(), on_bytes));
+  }
+  if (failed) return Error{PLUMB_NOT_FOUND, path + ": cannot be listed: " + failed.message()};
+  Sha256 hash;
+  for (const auto& [name, sha256] : files) hash.update(name + '\n' + sha256 + '\n');
   return hash.finish();
 }
 

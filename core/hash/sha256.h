@@ -37,4 +37,9 @@ std::string sha256_of(std::string_view bytes);
 Result<std::string> sha256_of_file(const std::string& path,
                                    const std::function<bool(uint64_t done)>& on_bytes = {});
 
+/// Of a file; of a folder, such as one of safetensors, the hash of a line "NAME\nSHA256\n" for each
+/// file in it, by name. on_bytes: told of each file. Fails as sha256_of_file does.
+Result<std::string> sha256_of_path(const std::string& path,
+                                   const std::function<bool(uint64_t done)>& on_bytes = {});
+
 }  // namespace plumbline

@@ -283,7 +283,7 @@ diff::Report made_report() {
   tokens.ops[40].verdict = Verdict::kUnexplained;
   tokens.ops[41].budget.reset();
   tokens.n_ops_only_a = 3;
-  tokens.picks[2].coin = std::numeric_limits<double>::quiet_NaN();
+  tokens.picks[2].coin.reset();
   tokens.failure_b = "op 7.attend: a score is not finite";
   report.prompts.push_back(tokens);
   report.verdict = Verdict::kWrong;

@@ -68,7 +68,7 @@ Report full_report() {
   op.budget = 1e-7;
   op.split = OpErrors::Split{1, 2, 3, 4, 5};
   op.example = OpErrors::Example{1, 2, 4, 0.1f, -0.3f, true};
-  op.introduced_by_row = {0, kInfinity};
+  op.introduced_by_row = {0, kInfinity, -kInfinity};
   op.total_by_row = {0.5, 0.25};
   prompt.ops = {op, OpErrors{}};
   LogitErrors logits;
@@ -79,7 +79,8 @@ Report full_report() {
   PickErrors pick;
   pick.coin = 0.1;
   pick.first_stage = "0.top_k";
-  prompt.picks = {pick};
+  pick.total_variation = std::nan("");
+  prompt.picks = {pick, PickErrors{}};
   prompt.text_a = "a";
   prompt.failure_b = "NUMERIC";
   prompt.bits_per_byte_a = 1.25;
@@ -110,9 +111,21 @@ TEST(ReportJson, ComesBackAsItWas) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(text_of(*read), text);
   EXPECT_TRUE(std::isinf(read->prompts[0].ops[0].introduced_worst));
+  EXPECT_EQ(read->prompts[0].ops[0].introduced_by_row[2], -kInfinity);
+  EXPECT_TRUE(std::isnan(read->prompts[0].picks[0].total_variation));
+  EXPECT_EQ(read->prompts[0].picks[0].coin, 0.1);
+  EXPECT_EQ(read->prompts[0].picks[1].coin, std::nullopt);
   EXPECT_EQ(read->prompts[0].ops[0].example->a, 0.1f);
   EXPECT_EQ(read->prompts[0].logits[0].kl, 1e-300);
   EXPECT_EQ(read->seconds, 1.5);
+}
+
+TEST(ReportJson, WhatIsNotFiniteHasAName) {
+  const nlohmann::ordered_json json = to_json(full_report());
+  EXPECT_EQ(json["prompts"][0]["ops"][0]["introduced_worst"], "inf");
+  EXPECT_EQ(json["prompts"][0]["ops"][0]["introduced_by_row"][2], "-inf");
+  EXPECT_EQ(json["prompts"][0]["picks"][0]["total_variation"], "nan");
+  EXPECT_TRUE(json["prompts"][0]["ops"][1]["total"].is_null());
 }
 
 TEST(ReportJson, MistakesAreNamed) {
@@ -129,6 +142,11 @@ TEST(ReportJson, MistakesAreNamed) {
   EXPECT_THAT(message("/prompts/0/index", -1), HasSubstr("expected a whole number that fits"));
   EXPECT_THAT(message("/prompts/0/index", 5000000000), HasSubstr("a whole number that fits"));
   EXPECT_THAT(message("/prompts/0/logits", "x"), HasSubstr("prompts[0].logits: expected a list"));
+  for (const nlohmann::ordered_json& kl :
+       {nlohmann::ordered_json(), nlohmann::ordered_json("Inf")}) {
+    EXPECT_THAT(message("/prompts/0/logits/0/kl", kl),
+                HasSubstr("kl: expected a number, \"inf\", \"-inf\" or \"nan\""));
+  }
   EXPECT_THAT(message("/is_empty", 1), HasSubstr("expected true or false"));
   EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse("[]")));
   EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse(R"({"schema": 1})")));

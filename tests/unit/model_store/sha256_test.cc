@@ -37,5 +37,22 @@ TEST(Base_Sha256, FileIsHashedWholeAndCanBeStopped) {
   EXPECT_EQ(sha256_of_file(path).error().code, PLUMB_NOT_FOUND);
 }
 
+// Oracle: the rule of core/doc/golden_bundles.md, written out.
+TEST(Base_Sha256, AFolderIsItsFilesByName) {
+  const std::filesystem::path folder = ::testing::TempDir() + "plumb-sha256-folder";
+  std::filesystem::create_directories(folder / "inner");
+  std::ofstream(folder / "b.safetensors") << "bee";
+  std::ofstream(folder / "a.json") << "{}";
+  std::ofstream(folder / "inner" / "c") << "not read";
+  const std::string lines =
+      "a.json\n" + sha256_of("{}") + "\nb.safetensors\n" + sha256_of("bee") + "\n";
+  EXPECT_EQ(*sha256_of_path(folder.string()), sha256_of(lines));
+  EXPECT_EQ(*sha256_of_path((folder / "a.json").string()), sha256_of("{}"));
+  EXPECT_EQ(sha256_of_path(folder.string(), [](uint64_t) { return false; }).error().code,
+            PLUMB_CANCELLED);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(sha256_of_path(folder.string()).error().code, PLUMB_NOT_FOUND);
+}
+
 }  // namespace
 }  // namespace plumbline
