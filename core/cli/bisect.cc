@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/cli/diff_options.h"
+#include "core/cli/sides.h"
 #include "core/cli/verbs.h"
 #include "core/diff/bisect.h"
 #include "core/diff/reduce.h"
@@ -60,8 +61,7 @@ class OpenedSession : public diff::OpenedSide {
  public:
   OpenedSession(const config::ResolvedConfig& config, Pair& pair)
       : session_(config),
-        side_(part_or_stop(diff::make_side({"a mixture", known_sha256(pair, session_.pipeline())},
-                                           session_.config(), session_.pipeline()))) {}
+        side_(side_of(session_, "a mixture", known_sha256(pair, session_.pipeline()))) {}
   diff::Side& side() override { return *side_; }
 
  private:
@@ -210,7 +210,8 @@ int run_reproduce(const std::string& folder, bool as_json) {
   configs.b = file(diff::kConfigB);
   Pair pair(configs);
   const diff::Report report =
-      value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+      value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()),
+                    failure_exit(pair.a(), pair.b()));
   const diff::PromptReport& seen = report.prompts.front();
   const diff::Symptom symptom = diff::symptom_of(seen);
   const bool reproduces = symptom == expected.symptom;

@@ -7,6 +7,7 @@
 #include "core/cli/diff_options.h"
 #include "core/cli/diff_text.h"
 #include "core/cli/impact.h"
+#include "core/cli/sides.h"
 #include "core/cli/verbs.h"
 #include "core/diff/report_json.h"
 #include "core/report/html_page.h"
@@ -68,8 +69,8 @@ diff::Report compare(DiffVerbOptions& options) {
   Pair pair(options.pair);
   if (options.prompts.are_default() && diff::templates_differ(pair.a(), pair.b()))
     add_conversations(pair, request.prompts);
-  diff::Report report =
-      value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()), kModelFile);
+  diff::Report report = value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()),
+                                      failure_exit(pair.a(), pair.b()));
   if (pair.draws_by_gumbel()) {
     report.notes.push_back(
         "no config names a draw, so both sides draw by gumbel (samplers.md), not as they would");

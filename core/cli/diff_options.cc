@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "core/cli/prompt_options.h"
+#include "core/cli/sides.h"
 #include "core/diff/swap.h"
 #include "core/hash/sha256.h"
 
@@ -94,7 +95,7 @@ Pair::One Pair::open(const std::string& name, const PipelineOptions& config, con
   const bool is_same_file =
       other != nullptr && other->session->pipeline().file().path() == pipeline.file().path();
   const std::string sha256 = is_same_file ? other->side->identity().model_sha256 : "";
-  one.side = part_or_stop(diff::make_side({name, sha256}, one.session->config(), pipeline));
+  one.side = side_of(*one.session, name, sha256);
   return one;
 }
 

@@ -60,7 +60,8 @@ int record(RecordVerb& verb) {
                      side->identity().is_runner ? side->identity().variant : PLUMB_VERSION};
   request.made_by.config = verb.pipeline.config;
   request.on_progress = [](const std::string& name) { note("recording " + printable(name)); };
-  golden::Recorded made = value_or_stop(golden::record(*side, session.host(), request), kModelFile);
+  golden::Recorded made =
+      value_or_stop(golden::record(*side, session.host(), request), failure_exit(*side, *side));
   value_or_stop(golden::write_bundle(verb.out, made.bundle, made.rows), kModelFile);
   if (made.bundle.made_by.is_own()) {
     note(

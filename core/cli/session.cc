@@ -116,7 +116,8 @@ runner::Runner& Session::runner() {
         .model_path = resolve_model(wanted.model.source, host()),
         .n_threads = wanted.kernels.threads.value_or(0),
         .folder = value_or_stop(runner::installed_runners(), kPlugin),
-        .on_progress = [](const std::string& line) { note(line); }};
+        .on_progress = [](const std::string& line) { note(line); },
+        .cancelled = [] { return catch_interrupt().load(); }};
     runner_ = value_or_stop(runner::Runner::start(options), kPlugin);
   }
   return *runner_;

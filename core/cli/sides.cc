@@ -6,13 +6,24 @@ namespace plumbline::cli {
 
 using pipeline::OrderedJson;
 
-std::unique_ptr<diff::Side> side_of(Session& session, const std::string& name) {
-  return side_of(session, session.pipeline(), name);
+std::unique_ptr<diff::Side> side_of(Session& session, const std::string& name,
+                                    const std::string& sha256) {
+  return side_of(session, session.pipeline(), name, sha256);
 }
 
 std::unique_ptr<diff::Side> side_of(Session& session, pipeline::Pipeline& pipeline,
-                                    const std::string& name) {
-  return part_or_stop(diff::make_side({.name = name}, session.config(), pipeline));
+                                    const std::string& name, const std::string& sha256) {
+  auto side = diff::make_side({.name = name,
+                               .model_sha256 = sha256,
+                               .on_progress = [](const std::string& line) { note(line); },
+                               .cancel = &catch_interrupt()},
+                              session.config(), pipeline);
+  return session.config().config.runner.is_wanted() ? value_or_stop(std::move(side), kPlugin)
+                                                    : part_or_stop(std::move(side));
+}
+
+int failure_exit(const diff::Side& a, const diff::Side& b) {
+  return a.identity().is_runner || b.identity().is_runner ? kPlugin : kModelFile;
 }
 
 std::vector<NamedText> read_named_texts(const std::string& file, const std::string& half) {

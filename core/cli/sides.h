@@ -10,11 +10,15 @@
 
 namespace plumbline::cli {
 
-/// The side of a session's config; name: what reports call it.
-std::unique_ptr<diff::Side> side_of(Session& session, const std::string& name);
+/// The side of a session's config; name: what reports call it. sha256: of the model file, where it
+/// is known. Ctrl-C ends the start of a foreign engine.
+std::unique_ptr<diff::Side> side_of(Session& session, const std::string& name,
+                                    const std::string& sha256 = "");
 /// The same config with another model file.
 std::unique_ptr<diff::Side> side_of(Session& session, pipeline::Pipeline& pipeline,
-                                    const std::string& name);
+                                    const std::string& name, const std::string& sha256 = "");
+/// The exit code of a comparison that fails: with a foreign engine the fault is a plugin's.
+int failure_exit(const diff::Side& a, const diff::Side& b);
 
 struct NamedText {
   std::string name;

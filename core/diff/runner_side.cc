@@ -29,6 +29,10 @@ class RunnerSide : public Side {
     PLUMB_ASSIGN(runner_, runner::Runner::start(options));
     ops_ = runner_->mapped_ops();
     const runner::RunnerInfo& info = runner_->info();
+    if (info.vocabulary_sha256.empty()) {
+      add_note(info.engine +
+               " does not tell its vocabulary: that its ids mean the same bytes was not checked");
+    }
     const bool is_f32 = info.numerics.empty() || info.numerics == "f32";
     numerics_.numerics = info.engine;
     numerics_.activations = is_f32 ? "f32" : info.numerics;

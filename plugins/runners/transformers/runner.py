@@ -41,15 +41,18 @@ class Transformers:
             raise Refusal("unsupported", f"{path}: architecture {architecture}, expected one of {', '.join(KNOWN)}")
 
         import taps
+        import vocabulary
 
         self._taps = taps.Taps(self._model)
         self._past = []
         self._cache = None
         heads = config.num_attention_heads
+        n_vocab = self._model.lm_head.out_features
+        told = vocabulary.sha256(path, n_vocab)
         return {
             "architecture": architecture,
             "numerics": NUMERICS[dtype],
-            "n_vocab": self._model.lm_head.out_features,
+            "n_vocab": n_vocab,
             "n_layers": config.num_hidden_layers,
             "n_context": config.max_position_embeddings,
             "sizes": {
@@ -60,7 +63,7 @@ class Transformers:
                 "d_ff": config.intermediate_size,
             },
             "taps": [{"name": name, "width": width} for name, width in self._taps.widths.items()],
-        }
+        } | ({"vocabulary_sha256": told} if told else {})
 
     def forward(self, keep: int, ids: array.array, names: list[str], all_rows: bool) -> list[Tensor]:
         import torch

@@ -2,10 +2,12 @@
 
 Its model: 2 layers, 2 heads of 4 channels, one of them for keys, 11 ids. Row p of a tap has
 1000 * layer + 100 * p + channel; of the logits, id v has (7 * sum of the ids so far + 3 * v) mod 13.
+With FAKE_VOCABULARY=512 it has so many ids, and does not tell what they stand for.
 """
 
 import array
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,7 +18,7 @@ import plumb_runner
 from plumb_runner import Refusal, Tensor
 
 FAULT = Path(sys.argv[0]).stem
-V, LAYERS, HEADS, WIDTH = 11, 2, 2, 4
+V, LAYERS, HEADS, WIDTH = int(os.environ.get("FAKE_VOCABULARY", 11)), 2, 2, 4
 TAPS = {"embed": 8} | {f"layers.{i}.{n}": w for i in range(LAYERS) for n, w in (("q", 8), ("k", 4), ("qkv", 16), ("heads", 8), ("late", 8))}
 
 FACTS = {
@@ -27,8 +29,9 @@ FACTS = {
     "n_context": 16,
     "sizes": {"n_heads": HEADS, "n_heads_kv": 1, "head_width": WIDTH},
     "taps": [{"name": name, "width": width} for name, width in TAPS.items()],
-    "vocabulary_sha256": "a" * 64,
 }
+if V == 11:
+    FACTS["vocabulary_sha256"] = "a" * 64
 
 # What one key of the loaded model's facts is instead.
 WRONG_FACTS = {
@@ -117,6 +120,8 @@ class FaultyPipe(plumb_runner.Pipe):
         if FAULT == f"dies_at_{do}":
             print("last words", file=sys.stderr, flush=True)
             os._exit(9)
+        if FAULT == f"killed_at_{do}":
+            os.kill(os.getpid(), signal.SIGKILL)
         if FAULT == f"hangs_at_{do}":
             print("thinking", file=sys.stderr, flush=True)
             time.sleep(1000)
