@@ -3,20 +3,22 @@
 #include <cmath>
 #include <memory>
 
+#include "core/base/os/durable.h"
 #include "core/cli/diff_options.h"
+#include "core/cli/sides.h"
 #include "core/cli/verbs.h"
 #include "core/diff/quantisation_text.h"
+#include "core/report/quantisation_page.h"
 
 namespace plumbline::cli {
 namespace {
-
-using pipeline::OrderedJson;
 
 struct PerplexityOptions {
   PairOptions pair;
   std::string text_file;
   uint32_t context = 512;
   uint32_t n_chunks = 0;
+  std::string html_file;
   bool json = false;
 };
 
@@ -100,12 +102,6 @@ void print_table(const diff::TextScores& scores) {
   print_percentiles(cost);
 }
 
-OrderedJson identity(const diff::SideIdentity& side) {
-  return {{"config", side.config},   {"model_sha256", side.model_sha256},
-          {"weights", side.weights}, {"activations", side.activations},
-          {"kv", side.kv},           {"numerics", side.numerics}};
-}
-
 int perplexity(PerplexityOptions& options) {
   const std::string text = read_all(options.text_file);
   diff::TextRequest request;
@@ -119,21 +115,24 @@ int perplexity(PerplexityOptions& options) {
   std::unique_ptr<diff::Side> alone;
   if (options.pair.b.empty() && options.pair.swaps.empty()) {
     session.emplace(PipelineOptions{options.pair.a, options.pair.overrides});
-    alone = part_or_stop(diff::make_side({options.pair.a}, session->config(), session->pipeline()));
+    alone = side_of(*session, options.pair.a);
   } else {
     pair.emplace(options.pair);
   }
   diff::Side& a = pair ? pair->a() : *alone;
   diff::Side* const b = pair ? &pair->b() : nullptr;
-  const diff::TextScores scores = value_or_stop(diff::score_text(a, b, request), kModelFile);
-  if (!options.json) {
-    print_table(scores);
-    return kDone;
+  report::QuantisationReport report{.text = options.text_file, .a = a.identity()};
+  if (b != nullptr) report.b = b->identity();
+  report.scores =
+      value_or_stop(diff::score_text(a, b, request), failure_exit(a, b == nullptr ? a : *b));
+  if (!options.html_file.empty()) {
+    value_or_stop(os::write_file(options.html_file, report::quantisation_page(report)), kModelFile);
   }
-  OrderedJson json{{"text", options.text_file}, {"side_a", identity(a.identity())}};
-  if (b != nullptr) json["side_b"] = identity(b->identity());
-  json.update(diff::to_json(scores));
-  print_json(json);
+  if (options.json) {
+    print_json(report::to_json(report));
+  } else {
+    print_table(report.scores);
+  }
   return kDone;
 }
 
@@ -153,11 +152,15 @@ void add_perplexity(CLI::App& app, int& exit) {
       ->capture_default_str();
   verb->add_flag("--json", options->json,
                  "All figures as JSON, each with both of its standard errors");
+  verb->add_option("--html", options->html_file,
+                   "Write it as one HTML page, with plots and without need of a network");
   verb->footer(
       "Examples:\n"
+      "  seq 999 | plumb perplexity smollm2 --swap activations=f32 --text - --context 64 --chunks "
+      "2\n"
       "  plumb perplexity smollm2 --text book.txt\n"
       "  plumb perplexity smollm2-reference-f32 smollm2 --text book.txt --json\n"
-      "  plumb perplexity smollm2 --swap model=smollm2-q4_0.gguf --text book.txt --chunks 20\n"
+      "  plumb perplexity smollm2 --swap model=smollm2-q4_0.gguf --text book.txt --html cost.html\n"
       "core/doc/quantisation.md tells what each number means. `plumb diff --impact` tells which "
       "tensors cost it.");
   verb->callback([options, &exit] { exit = perplexity(*options); });

@@ -81,10 +81,10 @@ Json summary(const diff::Report& report) {
   return {{"ops", n_ops},
           {"ops_equal", n_equal},
           {"is_budgeted", is_budgeted},
-          {"budget_used", budget_used},
+          {"budget_used", diff::number_json(budget_used)},
           {"rows", n_rows},
           {"rows_same_first", n_same_first},
-          {"kl", kl}};
+          {"kl", diff::number_json(kl)}};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// page_text.h: the style and the script of the page, as they stand in page/.
+// page_text.h: the style and the scripts of the pages, as they stand in page/.
 #pragma once
 
 #include <string_view>
@@ -6,6 +6,7 @@
 namespace plumbline::report {
 
 extern const std::string_view kPageStyle;
-extern const std::string_view kPageScript;
+extern const std::string_view kDiffScript;
+extern const std::string_view kQuantisationScript;
 
 }  // namespace plumbline::report

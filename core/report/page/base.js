@@ -34,9 +34,17 @@ function verdict(name) {
     el("span", { class: "sign", "aria-hidden": "true" }, SIGN[name] || "?"), " ", name);
 }
 
-// The report writes what is no finite number as null.
+// The report writes numbers that are not finite as texts: under these keys, alone or in lists.
+const NUMBERS = new Set(["introduced", "introduced_worst", "inherited", "total", "gain", "budget", "weights", "activations", "arithmetic", "weights_bound",
+  "activations_bound", "a", "b", "introduced_by_row", "total_by_row", "cosine", "mean_absolute", "mean_absolute_by_sigma",
+  "largest_absolute", "kl", "gap_a", "gap_change", "noise", "coin", "total_variation", "flip_probability", "reproduces_b", "plain",
+  "bits_per_byte_a", "bits_per_byte_b", "budget_used"]);
+const NOT_FINITE = { inf: Infinity, "-inf": -Infinity, nan: NaN };
+const finite = (value) => (Object.hasOwn(NOT_FINITE, value) ? NOT_FINITE[value] : value);
+const revived = (key, value) => (!NUMBERS.has(key) ? value : Array.isArray(value) ? value.map(finite) : finite(value));
+
 function number(value) {
-  if (value === null || value === undefined || !Number.isFinite(value)) return "not finite";
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "no number" : value < 0 ? "−∞" : "∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size < 1e-3 || size >= 1e6) return value.toExponential(1).replace("e+", "e");
@@ -82,6 +90,21 @@ function table(columns, rows, caption, rowAttributes) {
     el("tbody", {}, rows.map((row) => el("tr", rowAttributes ? rowAttributes(row) : {},
       columns.map((c) => el("td", { class: classOf(c) }, c.of(row))))))));
 }
+// What one side was, or two beside each other.
+const SIDE_FIELDS = { config: "Config", backend: "Backend", variant: "Variant", numerics: "Numerics", activations: "Activations",
+  kv: "KV cache", weights: "Weights", model_sha256: "Model SHA-256", tokenizer: "Tokenizer", chat_template_sha256: "Template SHA-256" };
+function sidesTable(a, b) {
+  const rows = Object.entries(SIDE_FIELDS).map(([field, name]) => [name, a[field], b && b[field]]);
+  for (const kind of new Set([...Object.keys(a.plugins), ...Object.keys(b ? b.plugins : {})]))
+    rows.push(["Plugin: " + seen(kind), a.plugins[kind] || "", (b && b.plugins[kind]) || ""]);
+  return table([
+    { name: "", of: ([name]) => name },
+    { name: b ? "A" : "", text: true, of: (row) => quoted(row[1] || "–") },
+    ...(b ? [{ name: "B", text: true, of: (row) => quoted(row[2] || "–") },
+      { name: "", of: (row) => (row[1] === row[2] ? "" : el("b", {}, "differs")) }] : []),
+  ], rows.filter((row) => row[1] || row[2]), b ? "Both sides" : "The side");
+}
+
 function tableBehind(title, make) {
   const details = el("details", {}, el("summary", {}, title));
   details.addEventListener("toggle", () => {
@@ -102,3 +125,14 @@ function showTip(text, x, y) {
   tip.style.top = (y + box.height + 22 > innerHeight ? y - box.height - 12 : y + 16) + "px";
 }
 const hideTip = () => { tip.hidden = true; };
+
+function themeButton() {
+  const themes = ["", "light", "dark"], names = { "": "as the system", light: "light", dark: "dark" };
+  const button = el("button", {}, "Colours: as the system");
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "") + 1) % themes.length];
+    if (next) document.documentElement.dataset.theme = next; else delete document.documentElement.dataset.theme;
+    button.textContent = "Colours: " + names[next];
+  });
+  return button;
+}

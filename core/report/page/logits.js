@@ -9,7 +9,7 @@ const topText = (top) => named(top) + "  id " + top.id + "\nA: " + number(top.a)
   "\nB: " + number(top.b) + ", rank " + (top.rank_b + 1);
 
 function scatter(logits, isDifference) {
-  const tops = logits.top.filter((top) => top.a !== null && top.b !== null);
+  const tops = logits.top.filter((top) => Number.isFinite(top.a) && Number.isFinite(top.b));
   if (tops.length === 0) return el("p", { class: "soft" }, "No logits are kept of this row.");
   return plot("Logits of A across, of B up.", (width) => {
     const w = Math.min(width, 520), height = Math.min(400, w * 0.82), left = 52, bottom = height - 36, top = 10, right = w - 14;
@@ -86,7 +86,7 @@ function logitsSection(prompt) {
     const l = prompt.logits[Number(select.value)];
     holder.replaceChildren(
       el("p", { class: "small soft" }, l.n_bits_differ === 0 ? "Equal bit by bit. " : "",
-        `KL ${number(l.kl)} nats, cosine ${l.cosine === null ? "not finite" : l.cosine.toPrecision(9)}, mean difference ${number(l.mean_absolute)} (${number(l.mean_absolute_by_sigma)} σ), largest ${number(l.largest_absolute)}; ${l.top_k_agree} of the ten first at the same rank; gaps of the first change by up to ${number(l.gap_change)} σ` +
+        `KL ${number(l.kl)} nats, cosine ${Number.isFinite(l.cosine) ? l.cosine.toPrecision(9) : number(l.cosine)}, mean difference ${number(l.mean_absolute)} (${number(l.mean_absolute_by_sigma)} σ), largest ${number(l.largest_absolute)}; ${l.top_k_agree} of the ten first at the same rank; gaps of the first change by up to ${number(l.gap_change)} σ` +
         (l.noise === null ? "." : l.noise === 0 ? ", and equal bits are demanded." : `, against a noise of ${number(l.noise)} σ.`)),
       el("div", { class: "two" },
         el("div", {}, el("h3", {}, "A against B"), scatter(l, difference.checked),

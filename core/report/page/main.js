@@ -1,18 +1,7 @@
 // The page: what is said of all prompts, then one prompt at a time.
 
-const DATA = JSON.parse(document.getElementById("report").textContent);
+const DATA = JSON.parse(document.getElementById("report").textContent, revived);
 const REPORT = DATA.report, PAGE = DATA.page;
-
-function themeButton() {
-  const themes = ["", "light", "dark"], names = { "": "as the system", light: "light", dark: "dark" };
-  const button = el("button", {}, "Colours: as the system");
-  button.addEventListener("click", () => {
-    const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "") + 1) % themes.length];
-    if (next) document.documentElement.dataset.theme = next; else delete document.documentElement.dataset.theme;
-    button.textContent = "Colours: " + names[next];
-  });
-  return button;
-}
 
 // worst: what the banner tells of already.
 function promptView(prompt, worst) {

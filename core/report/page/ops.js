@@ -1,7 +1,7 @@
 // Door 20: what each op adds to the error, and at which position.
 
 const plainName = (op) => (op.layer < 0 ? op.op : op.op.slice(op.op.indexOf(".") + 1));
-const isOver = (op, value) => op.budget !== null && (value === null || value > op.budget);
+const isOver = (op, value) => op.budget !== null && !(value <= op.budget);
 
 // Beyond its budget, or judged without one.
 const isBad = (op) => op.verdict === "UNEXPLAINED" || op.verdict === "WRONG";
@@ -75,7 +75,7 @@ function heatRows(ops, name, field) {
         const column = Math.floor(op.first_position / PAGE.rows_per_column) + j;
         const over = field === "introduced_by_row" && isOver(op, value);
         const old = cells.get(column);
-        const isLarger = !old || (over && !old.over) || (over === old.over && old.value !== null && (value === null || value > old.value));
+        const isLarger = !old || (over && !old.over) || (over === old.over && value > old.value);
         if (isLarger) cells.set(column, { value, over, op });
       });
     }
@@ -91,7 +91,7 @@ function heatMap(ops, name, field) {
   const cellHeight = rows.length > 40 ? 9 : rows.length > 20 ? 13 : 18;
   const left = 58, top = 6;
   const height = top + rows.length * cellHeight + 40;
-  const strength = (value) => (value === null ? 1 : value <= 0 ? 0
+  const strength = (value) => (value <= 0 ? 0
     : 0.12 + 0.88 * Math.max(0, Math.min(1, (Math.log10(value) - range.low) / (range.high - range.low))));
   return plot("Error by layer and position.", (width) => {
     const node = canvas(width, height);
@@ -172,7 +172,8 @@ function opsSection(prompt) {
   const hasTotal = ops.some((op) => op.total !== null);
   const hasSplit = ops.some((op) => op.split);
   const skipped = [[prompt.n_ops_only_a, "A"], [prompt.n_ops_only_b, "B"]].filter(([n]) => n)
-    .map(([n, side]) => count(n, "op") + " of " + side + " alone").join(" and ");
+    .map(([n, side]) => count(n, "op") + " of " + side + " alone");
+  if (prompt.n_rows_not_compared) skipped.push(count(prompt.n_rows_not_compared, "row") + " that one side lacks");
   const columns = [
     { name: "Op", of: (op) => seen(op.op) }, { name: "Kind", of: (op) => seen(op.kind) },
     { name: "Verdict", of: (op) => verdict(op.verdict) },
@@ -190,7 +191,7 @@ function opsSection(prompt) {
   }
   return el("section", { id: "ops" }, el("h2", {}, "What each op adds"),
     el("p", { class: "lead" }, "Introduced: B's op on A's input, minus A's output; the worst row's root mean square, relative to A's row." +
-      (skipped ? " Not compared: " + skipped + "." : "")),
+      (skipped.length ? " Not compared: " + skipped.join(", ") + "." : "")),
     ops.every((op) => op.n_bits_differ === 0 && !op.total) ? el("p", {}, "Every op of B gives A's bits.") : [errorPlot(ops), opsKey(hasTotal)],
     tableBehind("All " + count(ops.length, "op") + " as a table", () =>
       table(columns, ops, "Ops", (op) => ({ class: isBad(op) && "over" }))));

@@ -73,7 +73,7 @@ const power = (exponent) => (exponent === 0 ? "1" : exponent === -1 ? "0.1" : "1
 function logAxis(node, { low, high }, x0, x1, top, bottom, zeroName) {
   const zero = bottom - 24;
   const y = (value) => {
-    if (value === null || !Number.isFinite(value)) return top - 8;
+    if (!Number.isFinite(value)) return top - 8;
     return value <= 0 ? bottom - 3 : linear(low, high, zero, top)(Math.max(low, Math.log10(value)));
   };
   const step = Math.ceil((high - low) / 8);

@@ -49,7 +49,7 @@ function tiles(report) {
     return n ? n.toLocaleString("en") + " " + name : "";
   }).filter(Boolean).join(", "))];
   if (all.ops) shown.push(tile(Math.floor(100 * all.ops_equal / all.ops) + " %", "of " + count(all.ops, "op output") + " equal bit by bit"));
-  if (all.is_budgeted) shown.push(tile(all.budget_used === null ? "∞" : number(all.budget_used) + " ×", "of an op's budget is used, at most"));
+  if (all.is_budgeted) shown.push(tile(number(all.budget_used) + " ×", "of an op's budget is used, at most"));
   if (all.rows) {
     shown.push(tile(all.rows_same_first.toLocaleString("en") + " of " + all.rows.toLocaleString("en"), "rows of logits with the same first"));
     shown.push(tile(number(all.kl), "nats: the largest KL divergence of a row"));
@@ -96,18 +96,7 @@ function promptList(report, choose) {
 }
 
 function identity(report) {
-  const names = { config: "Config", backend: "Backend", variant: "Variant", numerics: "Numerics", activations: "Activations",
-    kv: "KV cache", weights: "Weights", model_sha256: "Model SHA-256", tokenizer: "Tokenizer", chat_template_sha256: "Template SHA-256" };
-  const rows = Object.entries(names).map(([field, name]) => [name, report.a[field], report.b[field]]);
-  for (const kind of new Set([...Object.keys(report.a.plugins), ...Object.keys(report.b.plugins)]))
-    rows.push(["Plugin: " + seen(kind), report.a.plugins[kind] || "", report.b.plugins[kind] || ""]);
-  return el("section", { id: "sides" }, el("h2", {}, "What was compared"),
-    table([
-      { name: "", of: ([name]) => name },
-      { name: "A", text: true, of: (row) => quoted(row[1] || "–") },
-      { name: "B", text: true, of: (row) => quoted(row[2] || "–") },
-      { name: "", of: (row) => (row[1] === row[2] ? "" : el("b", {}, "differs")) },
-    ], rows.filter((row) => row[1] || row[2]), "Both sides"),
+  return el("section", { id: "sides" }, el("h2", {}, "What was compared"), sidesTable(report.a, report.b),
     el("dl", { class: "facts small", style: "margin-top:.8rem" },
       el("dt", {}, "Mode"), el("dd", {}, report.mode === "forced"
         ? "forced: at every door B gets A's input and A's state, so the first difference is its own"

@@ -1,11 +1,13 @@
-// The page in a real browser. Oracle: what Chromium logs, lays out and paints.
+// The pages in a real browser, all in the frames of one: its start is most of the time. Oracle:
+// what Chromium logs, lays out and paints.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <sstream>
 
 #include "core/base/os/process.h"
 #include "core/report/html_page.h"
+#include "core/report/quantisation_page.h"
 #include "tests/support/made_report.h"
 #include "tests/support/temporary_folder.h"
 
@@ -48,9 +50,49 @@ addEventListener("load", () => setTimeout(async () => {
   told.widest = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   told.banner = document.querySelector(".banner h1").textContent;
   told.title = document.title;
-  document.documentElement.dataset.told = JSON.stringify(told);
+  parent.postMessage({ name: window.name, told }, "*");
 }, 50));
 </script>)js";
+
+// Waits for n frames, and keeps what they tell where --dump-dom shows it first.
+constexpr const char* kGather = R"js(<script>
+const told = {};
+addEventListener("message", ({ data }) => {
+  told[data.name] = data.told;
+  document.documentElement.dataset.told = encodeURIComponent(JSON.stringify(told));
+});
+</script>)js";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+struct Frame {
+  std::string name;
+  std::string page;
+  int width, height;
+};
+
+report::QuantisationReport made_quantisation(bool has_b) {
+  std::vector<diff::Scored> rows;
+  for (uint32_t i = 0; i < 96; ++i) {
+    diff::Scored one;
+    one.chunk = i / 32;
+    one.row.a = {.nll = 2 + 0.01 * (i % 7), .p = 0.2 + 0.001 * (i % 5), .top = 5};
+    one.row.b = {.nll = 2.1 + 0.02 * (i % 5), .p = 0.19 + 0.002 * (i % 3), .top = i % 9 ? 5 : 6};
+    one.row.kl = i % 4 == 0 ? 0 : 1e-4 * (i + 1);
+    one.row.kl_likely = one.row.kl;
+    rows.push_back(one);
+  }
+  report::QuantisationReport made;
+  made.text = kHostileText;
+  made.a = made_report().a;
+  if (has_b) made.b = made_report().b;
+  made.scores = diff::summarise(rows, has_b, 64, 400);
+  return made;
+}
 
 class Browser : public testing::Test {
  protected:
@@ -60,7 +102,7 @@ class Browser : public testing::Test {
       GTEST_SKIP() << "there is no chromium here: apt-get install chromium";
   }
 
-  os::RunResult chromium(const std::vector<std::string>& options, const std::string& url) const {
+  os::RunResult chromium(const std::vector<std::string>& options, const std::string& page) const {
     std::vector<std::string> line = {"chromium",
                                      "--headless=new",
                                      "--disable-gpu",
@@ -70,7 +112,7 @@ class Browser : public testing::Test {
                                      "--user-data-dir=" + folder_.path("profile"),
                                      "--virtual-time-budget=20000"};
     line.insert(line.end(), options.begin(), options.end());
-    line.push_back(url);
+    line.push_back("file://" + folder_.write("page.html", page));
     os::RunOptions limits;
     limits.timeout = std::chrono::minutes(5);  // only against a hang
     auto ran = os::run(line, limits);
@@ -79,29 +121,48 @@ class Browser : public testing::Test {
     EXPECT_EQ(ran->err.find("CONSOLE"), std::string::npos) << ran->err;
     return *ran;
   }
-  std::string write(const std::string& name, std::string_view page) const {
-    return "file://" + folder_.write(name, page);
+
+  // One below the other.
+  static std::string framed(const std::vector<Frame>& frames, const std::string& head) {
+    std::string page = "<!doctype html><html><meta charset=utf-8><body style='margin:0'>" + head;
+    for (const Frame& frame : frames) {
+      page += "<iframe style='border:0;display:block' name='" + frame.name +
+              "' width=" + std::to_string(frame.width) + " height=" + std::to_string(frame.height) +
+              " srcdoc=\"" + replaced(replaced(frame.page, "&", "&amp;"), "\"", "&quot;") +
+              "\"></iframe>";
+    }
+    return page + "</body></html>";
   }
-  // What kUse told.
-  json used(const diff::Report& report, const std::string& width) const {
-    std::string page = report::html_page(report);
-    page.insert(page.rfind("</body>"), kUse);
-    const std::string dom =
-        chromium({"--dump-dom", "--window-size=" + width + ",1000"}, write("used.html", page)).out;
-    std::smatch match;
-    const std::string head = dom.substr(0, 20000);
-    EXPECT_TRUE(std::regex_search(head, match, std::regex("data-told=\"([^\"]*)\""))) << head;
-    if (match.empty()) return {};
-    return json::parse(std::regex_replace(match[1].str(), std::regex("&quot;"), "\""));
+
+  // What kUse told, by the frames' names.
+  json used(std::vector<Frame> frames) const {
+    for (Frame& frame : frames) frame.page.insert(frame.page.rfind("</body>"), kUse);
+    const std::string dom = chromium({"--dump-dom"}, framed(frames, kGather)).out;
+    const std::string begin = "data-told=\"";
+    const size_t at = dom.find(begin);
+    EXPECT_NE(at, dom.npos) << dom.substr(0, 1000);
+    if (at == dom.npos) return {};
+    const size_t from = at + begin.size();
+    return json::parse(unescaped(dom.substr(from, dom.find('"', from) - from)));
+  }
+
+  static std::string unescaped(const std::string& uri) {
+    std::string text;
+    for (size_t i = 0; i < uri.size(); ++i) {
+      if (uri[i] != '%') {
+        text += uri[i];
+      } else {
+        text += static_cast<char>(std::stoi(uri.substr(i + 1, 2), nullptr, 16));
+        i += 2;
+      }
+    }
+    return text;
   }
 
   TemporaryFolder folder_;
 };
 
-TEST_F(Browser, ShowsEveryPromptAndDoesNotBreak) {
-  const diff::Report report = made_report();
-  const json told = used(report, "1200");
-  ASSERT_FALSE(told.is_null());
+void expect_every_prompt(const json& told, const diff::Report& report) {
   EXPECT_EQ(told["banner"], "WRONG");
   EXPECT_EQ(told["title"], "plumb diff: WRONG") << "a stranger's script ran";
   ASSERT_EQ(told["prompts"].size(), report.prompts.size());
@@ -118,24 +179,37 @@ TEST_F(Browser, ShowsEveryPromptAndDoesNotBreak) {
   EXPECT_EQ(told["tips"], 5 * report.prompts.size()) << "keys step through every plot";
 }
 
-TEST_F(Browser, FitsANarrowScreen) {
-  // The narrowest window that Chromium makes.
-  const json told = used(made_report(), "500");
-  ASSERT_FALSE(told.is_null());
-  EXPECT_EQ(told["widest"], 0) << "the page scrolls sideways";
-}
-
-TEST_F(Browser, ShowsAMatchAndNothing) {
-  const json match = used(made_match(), "1200");
-  EXPECT_EQ(match["banner"], "MATCH");
-  EXPECT_EQ(match["prompts"][0]["plots"], 2) << "logits and ranks; there are no errors to draw";
+TEST_F(Browser, ShowsAllAndFitsNarrowScreens) {
   diff::Report nothing;
   nothing.is_empty = true;
-  EXPECT_EQ(used(nothing, "1200")["banner"], "NOTHING COMPARED");
+  const std::string page = report::html_page(made_report());
+  const std::string cost = report::quantisation_page(made_quantisation(true));
+  const json told =
+      used({{"wide", page, 1200, 1000},
+            {"narrow", page, 500, 1000},
+            {"match", report::html_page(made_match()), 1200, 1000},
+            {"nothing", report::html_page(nothing), 1200, 1000},
+            {"cost", cost, 1200, 1000},
+            {"cost_narrow", cost, 500, 1000},
+            {"alone", report::quantisation_page(made_quantisation(false)), 500, 1000}});
+  ASSERT_EQ(told.size(), 7u) << told;
+  expect_every_prompt(told["wide"], made_report());
+  EXPECT_EQ(told["match"]["banner"], "MATCH");
+  EXPECT_EQ(told["match"]["prompts"][0]["plots"], 2)
+      << "logits and ranks; there are no errors to draw";
+  EXPECT_EQ(told["nothing"]["banner"], "NOTHING COMPARED");
+  EXPECT_THAT(told["cost"]["prompts"][0]["sections"].get<std::vector<std::string>>(),
+              testing::ElementsAre("perplexity", "kl", "delta-p", "agreement", "sides"));
+  EXPECT_EQ(told["cost"]["prompts"][0]["plots"], 4);
+  EXPECT_EQ(told["cost"]["tips"], 4);
+  EXPECT_EQ(told["cost"]["title"], "plumb perplexity") << "a stranger's script ran";
+  EXPECT_EQ(told["alone"]["prompts"][0]["plots"], 1);
+  for (const auto& [name, frame] : told.items())
+    EXPECT_EQ(frame["widest"], 0) << name << " scrolls sideways";
 }
 
 TEST_F(Browser, PaintsBothColourings) {
-  // Different lines of pixels of a PNG, by another program.
+  // Different lines of pixels in each frame of a PNG, by another program.
   const std::string lines = folder_.write("lines.py", R"py(
 import struct, sys, zlib
 png = open(sys.argv[1], 'rb').read()
@@ -147,17 +221,32 @@ while at < len(png):
     at += 12 + size
 data = zlib.decompress(pixels)
 row = len(data) // height
-print(len({data[i:i + row] for i in range(0, len(data), row)}))
+rows = [data[i:i + row] for i in range(0, len(data), row)]
+at = 0
+for size in map(int, sys.argv[2:]):
+    print(len(set(rows[at:at + size])))
+    at += size
 )py");
-  std::string page = report::html_page(made_report());
-  for (const char* theme : {"light", "dark"}) {
-    std::string themed = page;
-    themed.replace(themed.find("<html"), 5, std::string("<html data-theme=\"") + theme + "\"");
-    const std::string image = folder_.path(theme) + ".png";
-    chromium({"--screenshot=" + image, "--window-size=1200,3000"}, write("page.html", themed));
-    const auto counted = os::run({"python3", lines, image}, {});
-    ASSERT_TRUE(counted && counted->code == 0) << theme;
-    EXPECT_GT(std::stoi(counted->out), 1000) << theme << ": of 3000 lines those of text and plots";
+  const auto themed = [](const std::string& page, const char* theme) {
+    return replaced(page, "<html lang", std::string("<html data-theme=\"") + theme + "\" lang");
+  };
+  const std::string page = report::html_page(made_report());
+  const std::string cost = report::quantisation_page(made_quantisation(true));
+  const std::string image = folder_.path("page.png");
+  chromium({"--screenshot=" + image, "--window-size=1200,8800"},
+           framed({{"light", themed(page, "light"), 1200, 3000},
+                   {"dark", themed(page, "dark"), 1200, 3000},
+                   {"cost_light", themed(cost, "light"), 1200, 1400},
+                   {"cost_dark", themed(cost, "dark"), 1200, 1400}},
+                  ""));
+  const auto counted = os::run({"python3", lines, image, "3000", "3000", "1400", "1400"}, {});
+  ASSERT_TRUE(counted && counted->code == 0) << counted->err;
+  std::istringstream numbers(counted->out);
+  for (const char* frame : {"light", "dark", "light page of costs", "dark page of costs"}) {
+    int n = 0;
+    numbers >> n;
+    const int wanted = std::string(frame).size() > 5 ? 400 : 1000;
+    EXPECT_GT(n, wanted) << frame << ": lines of text and plots";
   }
 }
 
