@@ -38,6 +38,9 @@ PromptInput prompt_for(const OpenedSide& side, const std::string& model, const s
 /// A text of more tokens than any model's window is long.
 std::string long_text();
 
+/// configs/diff/noise.json.
+const NoiseTable& shipped_noise();
+
 /// Levels for the class of the pair, from configs/diff/noise.json; where that lacks one, joined by
 /// what is measured here on texts of the calibration half. *source says which.
 Result<NoiseTable> noise_for(OpenedSide& a, OpenedSide& b, const std::string& model,
