@@ -90,6 +90,12 @@ def step_public_templates(arguments) -> None:
     template_public.generate(GOLDEN, arguments.models / "packages")
 
 
+def step_findings(arguments) -> None:
+    import findings_golden
+
+    findings_golden.generate(GOLDEN)
+
+
 def step_math(arguments) -> None:
     import math_tables
 
@@ -145,6 +151,7 @@ STEPS = {
     "fuzz": step_fuzz,
     "templates": step_templates,
     "public_templates": step_public_templates,
+    "findings": step_findings,
     "components": step_components,
     "text_suite": step_text_suite,
     "dequant": step_dequant,
