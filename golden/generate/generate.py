@@ -135,6 +135,12 @@ def step_sentencepiece(arguments) -> None:
     sentencepiece_golden.generate(GOLDEN)
 
 
+def step_runners(arguments) -> None:
+    import runner_transcripts
+
+    runner_transcripts.generate(GOLDEN)
+
+
 def step_check(arguments) -> None:
     import cross_check
 
@@ -163,6 +169,7 @@ STEPS = {
     "attacks": step_attacks,
     "made_tokenizers": step_made_tokenizers,
     "sentencepiece": step_sentencepiece,
+    "runners": step_runners,
     "check": step_check,
 }
 NEED_MODELS = ("real", "bundles", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")

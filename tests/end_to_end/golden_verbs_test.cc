@@ -54,6 +54,29 @@ TEST_F(GoldenVerbs, WhatWasRecordedIsGivenAgainBitForBit) {
   EXPECT_THAT(verify().err, HasSubstr("proves sameness over time"));
 }
 
+TEST_F(GoldenVerbs, AForeignEnginesAnswersAreItsOwn) {
+  write("theirs.yaml",
+        "plumbline: 1\nmodel:\n  source: {path: in.gguf}\nrunner: {name: ./good.py}\n");
+  const Outcome made = shell(
+      "ln -s $SOURCE/tests/unit/runner/fake_runner.py good.py; FAKE_VOCABULARY=512 $PLUMB golden "
+      "record theirs.yaml -p 'Mara lives in' --tokens 4 -o kept");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(bundle()["made_by"]["engine"], "fake");
+  EXPECT_EQ(bundle()["made_by"]["version"], "1.2.3");
+  EXPECT_EQ(bundle()["identity"]["numerics"], "fake");
+  // (7 * (365 + 334 + 288) + 3 * v) mod 13 is 12 for v = 2, the first of its kind.
+  EXPECT_EQ(bundle()["prompts"][0]["top"][0], json({{"id", 2}, {"logit", 12}}));
+  const Outcome seen = verify("--json");
+  EXPECT_EQ(seen.exit, 1) << seen.err;
+  EXPECT_EQ(json::parse(seen.out)["is_independent"], true);
+  std::string other = tiny_world();
+  other.back() ^= 1;
+  write("in.gguf", other);
+  const Outcome refused = verify();
+  EXPECT_EQ(refused.exit, 4);
+  EXPECT_THAT(refused.err, HasSubstr("another model"));
+}
+
 TEST_F(GoldenVerbs, ThreadsAndBatchesChangeNothing) {
   record("--set kernels.threads=1");
   const Outcome same = verify("--strict --set kernels.threads=2 --set context.prefill_chunk=3");

@@ -2,6 +2,9 @@
 // tests/unit/runner/fake_runner.py, and the exit codes of core/cli.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/base/npy.h"
 #include "tests/end_to_end/plumb_command.h"
 
@@ -9,7 +12,9 @@ namespace plumbline::test {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class RunnerVerbs : public PlumbCommand {
  protected:
@@ -66,6 +71,64 @@ TEST_F(RunnerVerbs, MistakesOfTheConfigAreTheConfigs) {
   const Outcome run = shell("$PLUMB run runner.yaml --raw -p Mara");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, HasSubstr("needs our own decoder"));
+}
+
+// What transformers and llama.cpp answered once, against our decoder in f32: the maps, the hash of
+// the vocabulary and the way of every tensor into our ops, without the engines.
+// Source of the bounds: transformers sums f32 in another order: at most n * 2^-24 of the terms'
+// sizes, in sums of n = 256 terms, the widest. llama.cpp rounds activations to 8 bits in blocks of
+// 32 (half a step of 127: 0.4 % of a block's largest value, and that is some times the root mean
+// square), and its KV cache to 11 bits.
+class RunnerTranscripts : public PlumbCommand {
+ protected:
+  nlohmann::json diff(const std::string& engine, const std::string& map) const {
+    const std::string model = "plumbline: 1\nmodel: {source: {path: " PLUMB_SOURCE_DIR
+                              "/golden/models/tiny-world/model.gguf}}\n";
+    write("theirs.yaml",
+          model + "runner: {name: " PLUMB_SOURCE_DIR "/tests/end_to_end/replay_runner.py, map: " +
+              map + "}\n");
+    write("ours.yaml", model + "kernels: {activations: f32}\n");
+    const Outcome ran =
+        shell("PLUMB_TRANSCRIPT=$SOURCE/golden/runners/" + engine +
+              " $PLUMB diff theirs.yaml ours.yaml --ids 365,334,288,261,300,17,42 --tokens 1 "
+              "--json");
+    EXPECT_LE(ran.exit, 1) << ran.err;
+    return nlohmann::json::parse(ran.out, nullptr, false);
+  }
+  static std::string map_of(const std::string& engine) {
+    return PLUMB_SOURCE_DIR "/plugins/runners/" + engine + "/maps/llama.yaml";
+  }
+  static double worst_introduced(const nlohmann::json& report) {
+    double worst = 0;
+    for (const auto& op : report.at("prompts").at(0).at("ops"))
+      worst = std::max(worst, op.at("introduced_worst").get<double>());
+    return worst;
+  }
+};
+
+TEST_F(RunnerTranscripts, EveryMappedOpIsOurs) {
+  for (const auto& [engine, bound] : {std::pair<std::string, double>("transformers", 256 * 0x1p-24),
+                                      std::pair<std::string, double>("llama_cpp", 0.02)}) {
+    const nlohmann::json report = diff(engine, map_of(engine));
+    ASSERT_TRUE(report.is_object()) << engine;
+    EXPECT_LE(worst_introduced(report), bound) << engine;
+    const nlohmann::json& prompt = report["prompts"][0];
+    EXPECT_EQ(prompt["ops"].size(), 67u) << engine << ", of 84 ops";
+    EXPECT_EQ(prompt["logits"][0]["top_a"], prompt["logits"][0]["top_b"]) << engine;
+    EXPECT_THAT(report["notes"].dump(), Not(AnyOf(HasSubstr("vocabulary"), HasSubstr("watched"))))
+        << engine;
+  }
+}
+
+TEST_F(RunnerTranscripts, AMapThatMixesUpChannelsIsFound) {
+  std::string wrong = read_file(map_of("transformers"));
+  const std::string transform = "half_to_interleaved";
+  ASSERT_NE(wrong.find(transform), wrong.npos);
+  wrong.replace(wrong.find(transform), transform.size(), "interleaved_to_half");
+  write("wrong.yaml", wrong);
+  const nlohmann::json report = diff("transformers", "wrong.yaml");
+  EXPECT_THAT(report["verdict"], AnyOf("UNEXPLAINED", "WRONG"));
+  EXPECT_GT(worst_introduced(report), 0.1);
 }
 
 }  // namespace
