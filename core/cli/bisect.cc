@@ -240,6 +240,7 @@ void add_bisect(CLI::App& app, int& exit) {
   options->add_to(*verb);
   verb->footer(
       "Examples:\n"
+      "  plumb bisect smollm2 --swap draw=cdf --swap profile=precise -p Hello --tokens 2\n"
       "  plumb bisect good.yaml bad.yaml -p \"The capital of France is\"\n"
       "  plumb bisect smollm2 --swap activations=f32 --swap kernels.rope@3-5=reference --json\n"
       "Every line on stderr is a run: the choices taken from B, and what came out. Exit 0 when "
@@ -257,9 +258,10 @@ void add_reduce(CLI::App& app, int& exit) {
   options->add_to(*verb);
   verb->add_option("-o,--out", *folder, "A new folder")->required();
   verb->footer(
-      "Example:\n"
-      "  plumb reduce good.yaml bad.yaml -p \"The capital of France is\" -o case && "
-      "case/reproduce\n"
+      "Examples:\n"
+      "  plumb reduce smollm2 --swap draw=cdf --swap profile=precise -p Hello --tokens 2 -o case\n"
+      "  plumb reduce good.yaml bad.yaml -p \"The capital of France is\" -o other && "
+      "other/reproduce\n"
       "It bisects, shortens the prompt and writes both configs, the prompt and what must come "
       "out.");
   verb->callback([options, folder, &exit] { exit = run_reduce(*options, *folder); });

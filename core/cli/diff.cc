@@ -156,8 +156,8 @@ void add_diff(CLI::App& app, int& exit) {
   verb->footer(
       "Examples:\n"
       "  plumb diff smollm2 --swap kernels=reference\n"
-      "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" --tokens 16\n"
-      "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json -o report.json\n"
+      "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" -o report.json\n"
+      "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json\n"
       "  plumb diff smollm2-reference-f32 smollm2 --impact\n"
       "  plumb diff --from report.json --html report.html --junit report.xml\n"
       "Verdicts: MATCH, DRIFT and TIE_FLIP (exit 0), UNEXPLAINED and WRONG (1); 3 if nothing was "

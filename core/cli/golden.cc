@@ -76,7 +76,8 @@ int record(RecordVerb& verb) {
                 {"prompts", made.bundle.prompts.size()},
                 {"tokens", verb.n_tokens}});
   } else {
-    print(verb.out + ": " + std::to_string(made.bundle.prompts.size()) + " prompts, by " +
+    print(verb.out + ": " + std::to_string(made.bundle.prompts.size()) +
+          (made.bundle.prompts.size() == 1 ? " prompt, by " : " prompts, by ") +
           made.bundle.made_by.engine + " " + made.bundle.made_by.version + "\n");
   }
   return kDone;

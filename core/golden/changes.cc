@@ -19,7 +19,8 @@ std::vector<std::string> plugin_changes(const Identity& recorded, const Identity
   for (const char* kind : {"loader", "tokenizer", "kernels"}) {
     const std::string then = of_kind(recorded, kind), now = of_kind(seen, kind);
     if (then != now)
-      notes.push_back(std::string(kind) + ": recorded with " + then + ", now " + now);
+      notes.push_back(std::string(kind) + ": recorded with " + (then.empty() ? "none" : then) +
+                      ", now " + (now.empty() ? "none" : now));
   }
   return notes;
 }
