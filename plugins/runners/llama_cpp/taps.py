@@ -3,8 +3,8 @@
 A tap is NAME:OP, as `Qcur-3:ROPE`, since llama.cpp gives one name to several tensors on their way; where even that
 comes twice in a forward, the second is NAME:OP#2. A tensor without a name is called after the last one that has one:
 `kqv_out-3+1:MUL_MAT` is the first behind kqv_out-3. OP is ROWS for those that only say how rows lie: the attention's
-output is reshaped with flash attention and copied without. Only f32 tensors with a row for each id (or each row of logits)
-are taps. Source: llama.cpp, ggml-backend.h, ggml_backend_sched_eval_callback.
+output is reshaped with flash attention and copied without. Only f32 tensors with a row for each id (or each row of
+logits) are taps. Source: llama.cpp, ggml-backend.h, ggml_backend_sched_eval_callback.
 """
 
 import ctypes
