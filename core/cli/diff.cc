@@ -1,5 +1,4 @@
 // diff: two pipelines, one verdict over all stages.
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -16,9 +15,6 @@
 namespace plumbline::cli {
 namespace {
 
-// Prompts that were not measured may do worse than all that were.
-constexpr double kHeadroom = 2;
-
 struct DiffVerbOptions {
   PairOptions pair;
   PromptSetOptions prompts;
@@ -29,7 +25,6 @@ struct DiffVerbOptions {
   std::string out;
   std::string html_file;
   std::string junit_file;
-  std::string calibrate_file;
   std::string from;
   bool all_rows = false;
   bool strict = false;
@@ -42,17 +37,6 @@ int exit_code(const diff::Report& report, bool is_strict) {
   if (report.is_empty) return kNothingDone;
   const diff::Verdict worst_allowed = is_strict ? diff::Verdict::kMatch : diff::Verdict::kTieFlip;
   return report.verdict <= worst_allowed ? kDone : kDifference;
-}
-
-// Adds what a healthy pair was seen to do to a file of noise levels.
-void calibrate(const diff::Report& report, const std::string& file) {
-  std::error_code ignored;
-  diff::NoiseTable table;
-  if (std::filesystem::exists(file, ignored)) table = read_noise(file);
-  diff::NoiseLevel level = value_or_stop(diff::measured_level(report, kHeadroom), kDifference);
-  level.source = "plumb diff --calibrate: the largest of all prompts, times 2";
-  table.add(level);
-  value_or_stop(os::write_file(file, table.text()), kModelFile);
 }
 
 diff::Report compare(DiffVerbOptions& options) {
@@ -75,7 +59,6 @@ diff::Report compare(DiffVerbOptions& options) {
     report.notes.push_back(
         "no config names a draw, so both sides draw by gumbel (samplers.md), not as they would");
   }
-  if (!options.calibrate_file.empty()) calibrate(report, options.calibrate_file);
   return report;
 }
 
@@ -131,8 +114,6 @@ void add_diff(CLI::App& app, int& exit) {
                  "Compare logits at every position of the prompt, not at its last alone");
   verb->add_option("--noise", options->noise_file,
                    "Noise levels by pair class; without it those that are shipped");
-  verb->add_option("--calibrate", options->calibrate_file,
-                   "Take this pair for healthy, and add what it does to a file of noise levels");
   verb->add_option("--from", options->from, "Show a report that was written before");
   verb->add_flag("--strict", options->strict, "Exit with 1 for DRIFT and TIE_FLIP too");
   CLI::Option* const impact = verb->add_flag(
@@ -150,8 +131,8 @@ void add_diff(CLI::App& app, int& exit) {
   verb->add_option("--junit", options->junit_file,
                    "Write it as JUnit XML: a test case for each prompt and door");
   // They are of reports, and a rank is none.
-  for (const char* option : {"--mode", "--tokens", "--seed", "--all-rows", "--noise", "--calibrate",
-                             "--from", "--strict", "--out", "--html", "--junit"})
+  for (const char* option : {"--mode", "--tokens", "--seed", "--all-rows", "--noise", "--from",
+                             "--strict", "--out", "--html", "--junit"})
     impact->excludes(verb->get_option(option));
   verb->footer(
       "Examples:\n"

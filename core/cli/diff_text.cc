@@ -109,6 +109,17 @@ std::string errors_of(const OpErrors& op) {
   } else {
     text += "; budget " + scientific(op.budget);
   }
+  if (op.split) {
+    const OpErrors::Split& split = *op.split;
+    const auto part = [&](const char* what, double error, std::optional<double> bound) {
+      text += std::string("; ") + what + " " + scientific(error) + " of " +
+              (bound ? scientific(*bound) : "an unknown level");
+    };
+    if (split.weights_bound > 0) part("by weights", split.weights, split.weights_bound);
+    if (split.activations_bound > 0)
+      part("by activations", split.activations, split.activations_bound);
+    part("by the kernels", split.arithmetic, split.arithmetic_bound);
+  }
   if (op.inherited) text += "; inherited " + scientific(op.inherited);
   return text;
 }

@@ -179,7 +179,10 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   const std::optional<double> noise = promises_equal(a, b) ? std::optional<double>(0)
                                       : request.noise == nullptr
                                           ? std::nullopt
-                                          : request.noise->logit_noise(a.numerics(), b.numerics());
+                                          : request.noise->gap_noise(a.numerics(), b.numerics());
+  const std::optional<double> row_noise =
+      request.noise == nullptr ? std::nullopt
+                               : request.noise->row_noise(a.numerics(), b.numerics());
   bool is_together = prompt.encoding_a.ids == prompt.encoding_b.ids;
   std::optional<Verdict> onset;  // of the step at which the picks part
   std::vector<char> state;  // of A's stages in front of the step
@@ -195,7 +198,7 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
     LogitErrors errors = compare_logits(of_a.logits(), of_b.logits());
     errors.step = static_cast<uint32_t>(step);
     errors.position = n_prompt + errors.step - 1;
-    judge(errors, noise);
+    judge(errors, noise, row_noise);
     if (const auto tokenizer = a.pipeline().tokenizer()) add_pieces(errors, **tokenizer);
     is_together = of_a.picked() == of_b.picked();
     if (!is_together) {

@@ -1,4 +1,4 @@
-// diagnose.h: why an op differs: by counterfactual, and by the parts of a quantised product.
+// diagnose.h: why an op differs: by counterfactual.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,5 @@ namespace plumbline::diff {
 /// Both sides are suspects; the statement says which it is. Runs both sides' ops on probes. Once
 /// cancelled: nothing.
 std::optional<Cause> diagnose(const OpEvidence& evidence);
-
-/// Of a matrix product whose sides read other weights or other activations: how much of
-/// B(xA) - A(xA) each of the two is, and the kernel. Bounds: what the formats' round trips do to
-/// A's output, with headroom. Nothing for other ops and foreign engines.
-std::optional<OpErrors::Split> split_introduced(const OpEvidence& evidence);
 
 }  // namespace plumbline::diff

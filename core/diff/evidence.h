@@ -1,5 +1,5 @@
 // evidence.h: all that is known of one op that two sides compute differently. The engine gathers
-// it; diagnose and split_introduced judge by it.
+// it; diagnose judges by it.
 #pragma once
 
 #include <atomic>

@@ -7,9 +7,8 @@
 
 namespace plumbline::diff {
 
-/// Of a prompt whose ops were judged: the cause at the first op beyond its budget; of the first
-/// prompt also how the errors of the worst matrix products on other codes split. An op is WRONG
-/// where a cause was proved, or a format does worse than its own round trip. Fails as the sides do.
+/// Of a prompt whose ops were judged: the cause at the first op beyond its budget. An op is WRONG
+/// where one was proved. Fails as the sides do.
 Result<void> explain_ops(Side& a, Side& b, const Replay& replay, const Progress& say,
                          PromptReport& report);
 

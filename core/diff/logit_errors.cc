@@ -21,6 +21,20 @@ uint32_t rank_of(std::span<const float> logits, int32_t id) {
   return rank;
 }
 
+// The largest change of the gap between two of some ids.
+class Spread {
+ public:
+  void add(double a, double b) {
+    const double change = b - a;
+    lowest_ = std::min(lowest_, std::isnan(change) ? -kInfinity : change);
+    highest_ = std::max(highest_, std::isnan(change) ? kInfinity : change);
+  }
+  double value() const { return highest_ - lowest_; }
+
+ private:
+  double lowest_ = kInfinity, highest_ = -kInfinity;
+};
+
 // In sigma; where the row has none, any change is out of scale.
 double in_sigma(double value, double sigma) {
   if (value == 0) return 0;
@@ -60,6 +74,7 @@ double sigma_of(std::span<const float> row) {
 LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
   LogitErrors errors;
   double dot = 0, squares_a = 0, squares_b = 0, sum = 0;
+  Spread of_row, of_top;
   for (size_t i = 0; i < a.size(); ++i) {
     if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) {
       if (!std::isfinite(a[i])) continue;  // the same ban on both sides
@@ -70,6 +85,7 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
       errors.largest_absolute =
           std::max(errors.largest_absolute, std::isfinite(distance) ? distance : kInfinity);
     }
+    of_row.add(a[i], b[i]);
     dot += double{a[i]} * b[i];
     squares_a += double{a[i]} * a[i];
     squares_b += double{b[i]} * b[i];
@@ -98,23 +114,20 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
   errors.gap_a = in_sigma(
       double{a[static_cast<size_t>(errors.top_a)]} - double{a[static_cast<size_t>(errors.top_b)]},
       sigma);
-  double lowest = kInfinity, highest = -kInfinity;
-  for (const int32_t id : shown) {
-    const auto at = static_cast<size_t>(id);
-    const double change = double{b[at]} - double{a[at]};
-    lowest = std::min(lowest, std::isnan(change) ? -kInfinity : change);
-    highest = std::max(highest, std::isnan(change) ? kInfinity : change);
-  }
-  errors.gap_change = in_sigma(highest - lowest, sigma);
+  for (const int32_t id : shown) of_top.add(a[static_cast<size_t>(id)], b[static_cast<size_t>(id)]);
+  errors.gap_change = in_sigma(of_top.value(), sigma);
+  errors.row_change = in_sigma(of_row.value(), sigma);
   return errors;
 }
 
-void judge(LogitErrors& errors, std::optional<double> noise) {
+void judge(LogitErrors& errors, std::optional<double> noise, std::optional<double> row_noise) {
   errors.noise = noise;
+  errors.row_noise = row_noise;
   const bool is_equal = errors.n_bits_differ == 0;
   // Where one side is no finite number and the other is, or is another one, that is no noise.
-  const bool is_within =
-      noise && errors.gap_change <= *noise && std::isfinite(errors.largest_absolute);
+  const bool is_within = noise && errors.gap_change <= *noise &&
+                         (!row_noise || errors.row_change <= *row_noise) &&
+                         std::isfinite(errors.largest_absolute);
   errors.verdict = is_equal                       ? Verdict::kMatch
                    : noise && *noise == 0         ? Verdict::kWrong
                    : !is_within                   ? Verdict::kUnexplained

@@ -13,8 +13,10 @@ namespace plumbline::diff {
 /// a and b have the same size. All but position, step, noise, verdict and pieces.
 LogitErrors compare_logits(std::span<const float> a, std::span<const float> b);
 
-/// noise: 0: equal bits are demanded; empty: no level is known.
-void judge(LogitErrors& errors, std::optional<double> noise);
+/// noise: of gap_change; 0: equal bits are demanded; empty: no level is known. row_noise: of
+/// row_change; empty: the rest of the row is not judged.
+void judge(LogitErrors& errors, std::optional<double> noise,
+           std::optional<double> row_noise = std::nullopt);
 
 /// Standard deviation of a row, in double precision.
 double sigma_of(std::span<const float> row);

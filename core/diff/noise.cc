@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/hash/sha256.h"
@@ -13,8 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 constexpr int kDepthMax = 16;  // the JSON library copies by recursion
+constexpr double kCountMax = 4e9;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // "a+b" -> a, b
 std::vector<std::string> parts_of(const std::string& text) {
@@ -27,36 +30,52 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-// Does an entry's field stand for what is there? An op has one of the formats that a whole has.
-bool stands_for(const std::string& entry, const std::string& seen, bool is_part) {
-  if (entry == "*" || seen.empty() || entry == seen) return true;
-  if (!is_part) return false;
-  const std::vector<std::string> parts = parts_of(entry);
-  return std::find(parts.begin(), parts.end(), seen) != parts.end();
-}
-
-bool stands_for(const NumericsClass& entry, const NumericsClass& seen, bool is_op) {
-  return stands_for(entry.numerics, seen.numerics, is_op) &&
-         stands_for(entry.activations, seen.activations, is_op) &&
-         stands_for(entry.kv, seen.kv, is_op) && stands_for(entry.weights, seen.weights, is_op);
-}
-
 constexpr std::string NumericsClass::*kFields[] = {&NumericsClass::numerics,
                                                    &NumericsClass::activations, &NumericsClass::kv,
                                                    &NumericsClass::weights};
 
-// An op that has the same on both sides is not excused by what other ops of an unequal pair do.
-bool excuses_the_equal(const NoiseLevel& level, const NumericsClass& a, const NumericsClass& b) {
-  return std::any_of(std::begin(kFields), std::end(kFields), [&](const auto field) {
-    return !(a.*field).empty() && a.*field == b.*field && level.a.*field != level.b.*field;
+// The backend whose sums are in f64: what other kernels are measured against.
+constexpr const char* kOracle = "reference-f64/1";
+
+// Does an entry's field stand for what is there? An op has one of the formats that a whole has.
+bool stands_for(const std::string& entry, const std::string& seen, bool is_op) {
+  if (entry == "*" || seen.empty() || entry == seen) return true;
+  if (!is_op) return false;
+  const std::vector<std::string> parts = parts_of(entry);
+  return std::find(parts.begin(), parts.end(), seen) != parts.end();
+}
+
+// In this order of the sides.
+bool fits_so(const NoiseLevel& level, const NumericsClass& a, const NumericsClass& b, bool is_op) {
+  return std::all_of(std::begin(kFields), std::end(kFields), [&](const auto field) {
+    const std::string &of_a = a.*field, &of_b = b.*field;
+    const bool is_equal = of_a == of_b || of_a.empty() || of_b.empty();
+    if (level.a.*field == "*" && level.b.*field == "*" && !is_equal) return false;
+    // An op that has the same on both sides is not excused by what others of the pair do.
+    if (is_op && !of_a.empty() && of_a == of_b && level.a.*field != level.b.*field) return false;
+    return stands_for(level.a.*field, of_a, is_op) && stands_for(level.b.*field, of_b, is_op);
   });
 }
 
-bool stands_for(const NoiseLevel& level, const NumericsClass& a, const NumericsClass& b,
-                bool is_op) {
-  if (is_op && excuses_the_equal(level, a, b)) return false;
-  return (stands_for(level.a, a, is_op) && stands_for(level.b, b, is_op)) ||
-         (stands_for(level.a, b, is_op) && stands_for(level.b, a, is_op));
+bool fits(const NoiseLevel& level, const NumericsClass& a, const NumericsClass& b, bool is_op) {
+  return fits_so(level, a, b, is_op) || fits_so(level, b, a, is_op);
+}
+
+// level(from, to): of one entry. Else the shortest way there, a field at a time.
+template <typename Level>
+std::optional<double> along(const NumericsClass& from, const NumericsClass& to,
+                            const Level& level) {
+  if (const std::optional<double> direct = level(from, to)) return direct;
+  std::optional<double> least;
+  for (const auto field : kFields) {
+    NumericsClass next = from;
+    next.*field = to.*field;
+    if (next == from || next == to) continue;
+    const std::optional<double> step = level(from, next);
+    const std::optional<double> rest = step ? along(next, to, level) : std::nullopt;
+    if (rest) least = std::min(least.value_or(*step + *rest), *step + *rest);
+  }
+  return least;
 }
 
 // A level of 0 would demand equal bits, which only the classes promise.
@@ -89,12 +108,33 @@ Result<NumericsClass> class_of(const Json& entry, const char* key, const std::st
   return read;
 }
 
+Result<NoiseRun> read_run(const Json& entry, const std::string& where) {
+  if (!entry.is_object()) return Error{PLUMB_CORRUPT, where + ": expected a map"};
+  NoiseRun run;
+  PLUMB_ASSIGN(run.model, text_of(entry, "model", where));
+  PLUMB_ASSIGN(run.prompts, text_of(entry, "prompts", where));
+  PLUMB_ASSIGN(run.kernels_a, text_of(entry, "kernels_a", where));
+  PLUMB_ASSIGN(run.kernels_b, text_of(entry, "kernels_b", where));
+  PLUMB_ASSIGN(run.date, text_of(entry, "date", where));
+  PLUMB_ASSIGN(run.headroom, level_of(entry.value("headroom", Json()), where + ".headroom"));
+  PLUMB_ASSIGN(const double n_prompts,
+               level_of(entry.value("n_prompts", Json()), where + ".n_prompts"));
+  PLUMB_ASSIGN(const double n_rows, level_of(entry.value("n_rows", Json()), where + ".n_rows"));
+  run.n_prompts = static_cast<uint32_t>(std::min(n_prompts, kCountMax));
+  run.n_rows = static_cast<uint64_t>(std::min(n_rows, kCountMax));
+  return run;
+}
+
 Result<NoiseLevel> read_level(const Json& entry, const std::string& where) {
   if (!entry.is_object()) return Error{PLUMB_CORRUPT, where + ": expected a map"};
   NoiseLevel level;
   PLUMB_ASSIGN(level.a, class_of(entry, "a", where));
   PLUMB_ASSIGN(level.b, class_of(entry, "b", where));
-  PLUMB_ASSIGN(level.source, text_of(entry, "source", where));
+  for (const auto field : kFields) {
+    if ((level.a.*field == "*") != (level.b.*field == "*"))
+      return Error{PLUMB_CORRUPT,
+                   where + ": \"*\" on one side alone; it stands for the same on both"};
+  }
   const auto budgets = entry.find("op_budgets");
   if (budgets == entry.end() || !budgets->is_object())
     return Error{PLUMB_CORRUPT, where + ".op_budgets: expected a map"};
@@ -102,17 +142,19 @@ Result<NoiseLevel> read_level(const Json& entry, const std::string& where) {
     PLUMB_ASSIGN(const double budget, level_of(value, where + ".op_budgets." + kind));
     level.op_budgets.emplace(kind, budget);
   }
-  PLUMB_ASSIGN(level.logit_noise,
-               level_of(entry.value("logit_noise_sigma", Json()), where + ".logit_noise_sigma"));
-  PLUMB_ASSIGN(const double n_prompts,
-               level_of(entry.value("n_prompts", Json()), where + ".n_prompts"));
-  level.n_prompts = static_cast<uint32_t>(std::min(n_prompts, 4e9));
-  const auto models = entry.find("models");
-  if (models == entry.end() || !models->is_array())
-    return Error{PLUMB_CORRUPT, where + ".models: expected a list"};
-  for (const Json& model : *models) {
-    if (!model.is_string()) return Error{PLUMB_CORRUPT, where + ".models: expected texts"};
-    level.models.push_back(model);
+  PLUMB_ASSIGN(level.gap_noise,
+               level_of(entry.value("gap_noise_sigma", Json()), where + ".gap_noise_sigma"));
+  // null, which infinity is written as: it was not measured, and bounds nothing.
+  level.row_noise = kInfinity;
+  if (const Json row = entry.value("row_noise_sigma", Json()); !row.is_null()) {
+    PLUMB_ASSIGN(level.row_noise, level_of(row, where + ".row_noise_sigma"));
+  }
+  const auto runs = entry.find("runs");
+  if (runs == entry.end() || !runs->is_array())
+    return Error{PLUMB_CORRUPT, where + ".runs: expected a list"};
+  for (size_t i = 0; i < runs->size(); ++i) {
+    PLUMB_ASSIGN(NoiseRun run, read_run((*runs)[i], where + ".runs[" + std::to_string(i) + "]"));
+    level.runs.push_back(std::move(run));
   }
   return level;
 }
@@ -140,6 +182,12 @@ nlohmann::ordered_json json_of(const NumericsClass& numerics) {
           {"weights", numerics.weights}};
 }
 
+nlohmann::ordered_json json_of(const NoiseRun& run) {
+  return {{"model", run.model},         {"prompts", run.prompts},   {"n_prompts", run.n_prompts},
+          {"n_rows", run.n_rows},       {"headroom", run.headroom}, {"kernels_a", run.kernels_a},
+          {"kernels_b", run.kernels_b}, {"date", run.date}};
+}
+
 // One rounding of f32: where no error was seen, one may come all the same. (0 would demand equal
 // bits.) Of logits it is one of a value of the size of sigma.
 constexpr double kLevelMin = 1.2e-7;
@@ -158,6 +206,24 @@ NumericsClass class_of(const SideIdentity& side) {
   return {side.numerics, side.activations, side.kv, side.weights};
 }
 
+std::string kernels_of(const SideIdentity& side) {
+  if (side.is_runner) return side.backend + " " + side.variant;
+  const auto kernels = side.plugins.find("kernels");
+  return kernels == side.plugins.end() ? side.backend : kernels->second;
+}
+
+// What both sides have the same does not matter where it cannot change the size of the errors that
+// the rest makes. Codes of activations can, and so can weights under other codes.
+void generalise(NoiseLevel& level) {
+  const bool has_codes = level.a.activations != level.b.activations;
+  for (const auto field : kFields) {
+    if (level.a.*field != level.b.*field || field == &NumericsClass::activations) continue;
+    if (field == &NumericsClass::weights && has_codes) continue;
+    if (field == &NumericsClass::numerics && level.a == level.b) continue;  // "fast" twice
+    level.a.*field = level.b.*field = "*";
+  }
+}
+
 }  // namespace
 
 Result<NoiseLevel> measured_level(const Report& report, double headroom) {
@@ -167,15 +233,26 @@ Result<NoiseLevel> measured_level(const Report& report, double headroom) {
   if (report.is_empty) return refuse("nothing was compared");
   if (report.verdict == Verdict::kWrong) return refuse("its verdict is WRONG");
   NoiseLevel level;
-  level.logit_noise = kLevelMin;
+  level.gap_noise = level.row_noise = kLevelMin;
   level.a = class_of(report.a);
   level.b = class_of(report.b);
-  for (const auto field : kFields) {
-    if (level.a.*field == "*" || level.b.*field == "*")
-      return refuse("a side calls its arithmetic \"*\", which would stand for any");
+  if (level.a == level.b && level.a.promises_equal_bits())
+    return refuse("the two sides are of one class, which promises equal bits");
+  for (const NumericsClass* side : {&level.a, &level.b}) {
+    if (side->numerics.find('+') != std::string::npos)
+      return refuse("a side has several backends (" + side->numerics + "): take one at a time");
+    for (const auto field : kFields) {
+      if (side->*field == "*")
+        return refuse("a side calls its arithmetic \"*\", which would stand for any");
+    }
   }
-  if (level.a.activations == level.b.activations && level.a.weights == level.b.weights)
-    level.a.weights = level.b.weights = "*";
+  generalise(level);
+  NoiseRun& run = level.runs.emplace_back();
+  run.model = report.a.config;
+  run.headroom = headroom;
+  run.kernels_a = kernels_of(report.a);
+  run.kernels_b = kernels_of(report.b);
+  run.n_prompts = static_cast<uint32_t>(report.prompts.size());
   for (const PromptReport& prompt : report.prompts) {
     const std::string where = "prompt " + std::to_string(prompt.index + 1) + ": ";
     if (!prompt.failure_a.empty()) return refuse(where + "A failed: " + prompt.failure_a);
@@ -183,21 +260,21 @@ Result<NoiseLevel> measured_level(const Report& report, double headroom) {
     for (const OpErrors& op : prompt.ops) {
       if (!std::isfinite(op.introduced_worst))
         return refuse(where + "op " + op.op + " has an error that is not finite");
-      // Where equal bits are promised there is nothing to measure.
-      if (op.budget && *op.budget == 0) continue;
+      // Where equal bits are promised there is nothing to measure, and codes have their own bounds.
+      if (op.split || (op.budget && *op.budget == 0)) continue;
       double& budget = level.op_budgets.try_emplace(op.kind, kLevelMin).first->second;
       budget = std::max(budget, rounded_up(headroom * op.introduced_worst));
     }
+    run.n_rows += prompt.logits.size();
     for (const LogitErrors& logits : prompt.logits) {
-      if (!std::isfinite(logits.largest_absolute) || !std::isfinite(logits.gap_change)) {
+      if (!std::isfinite(logits.row_change)) {
         return refuse(where + "logits of position " + std::to_string(logits.position) +
                       " differ by what is not finite");
       }
-      level.logit_noise = std::max(level.logit_noise, rounded_up(headroom * logits.gap_change));
+      level.gap_noise = std::max(level.gap_noise, rounded_up(headroom * logits.gap_change));
+      level.row_noise = std::max(level.row_noise, rounded_up(headroom * logits.row_change));
     }
   }
-  level.n_prompts = static_cast<uint32_t>(report.prompts.size());
-  level.models = {report.a.config};
   return level;
 }
 
@@ -213,25 +290,35 @@ void NoiseTable::add(const NoiseLevel& level) {
     double& held = same->op_budgets[kind];
     held = std::max(held, budget);
   }
-  same->logit_noise = std::max(same->logit_noise, level.logit_noise);
-  same->n_prompts += level.n_prompts;
-  same->source = level.source;
-  for (const std::string& model : level.models) {
-    if (std::find(same->models.begin(), same->models.end(), model) == same->models.end())
-      same->models.push_back(model);
+  same->gap_noise = std::max(same->gap_noise, level.gap_noise);
+  same->row_noise = std::max(same->row_noise, level.row_noise);
+  for (const NoiseRun& run : level.runs) {
+    const auto is_one = [&](const NoiseRun& held) {
+      return held.model == run.model && held.prompts == run.prompts &&
+             held.headroom == run.headroom && held.kernels_a == run.kernels_a &&
+             held.kernels_b == run.kernels_b && held.date == run.date;
+    };
+    const auto held = std::find_if(same->runs.begin(), same->runs.end(), is_one);
+    if (held == same->runs.end()) {
+      same->runs.push_back(run);
+    } else {
+      held->n_prompts += run.n_prompts;
+      held->n_rows += run.n_rows;
+    }
   }
 }
 
 std::string NoiseTable::text() const {
   nlohmann::ordered_json json{{"schema", kSchema}, {"levels", nlohmann::ordered_json::array()}};
   for (const NoiseLevel& level : levels_) {
+    nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+    for (const NoiseRun& run : level.runs) runs.push_back(json_of(run));
     json["levels"].push_back({{"a", json_of(level.a)},
                               {"b", json_of(level.b)},
                               {"op_budgets", level.op_budgets},
-                              {"logit_noise_sigma", level.logit_noise},
-                              {"source", level.source},
-                              {"n_prompts", level.n_prompts},
-                              {"models", level.models}});
+                              {"gap_noise_sigma", level.gap_noise},
+                              {"row_noise_sigma", level.row_noise},
+                              {"runs", std::move(runs)}});
   }
   return json.dump(1) + "\n";
 }
@@ -272,27 +359,47 @@ Result<NoiseTable> NoiseTable::parse(std::string_view text, const std::string& w
 
 std::optional<double> NoiseTable::op_budget(std::string_view kind, const NumericsClass& a,
                                             const NumericsClass& b) const {
-  std::optional<double> largest;
-  for (const NoiseLevel& level : levels_) {
-    const auto budget = level.op_budgets.find(kind);
-    if (budget == level.op_budgets.end() || !stands_for(level, a, b, true)) continue;
-    largest = std::max(largest.value_or(0), budget->second);
-  }
-  return largest;
+  return along(a, b, [&](const NumericsClass& from, const NumericsClass& to) {
+    std::optional<double> largest;
+    for (const NoiseLevel& level : levels_) {
+      const auto budget = level.op_budgets.find(kind);
+      if (budget == level.op_budgets.end() || !fits(level, from, to, true)) continue;
+      largest = std::max(largest.value_or(0), budget->second);
+    }
+    return largest;
+  });
 }
 
-std::optional<double> NoiseTable::logit_noise(const NumericsClass& a,
+std::optional<double> NoiseTable::kernel_budget(std::string_view kind,
+                                                const NumericsClass& of) const {
+  if (of.numerics == kOracle) return kLevelMin;
+  NumericsClass oracle = of;
+  oracle.numerics = kOracle;
+  return op_budget(kind, of, oracle);
+}
+
+std::optional<double> NoiseTable::gap_noise(const NumericsClass& a, const NumericsClass& b) const {
+  return logit_noise(&NoiseLevel::gap_noise, a, b);
+}
+
+std::optional<double> NoiseTable::row_noise(const NumericsClass& a, const NumericsClass& b) const {
+  return logit_noise(&NoiseLevel::row_noise, a, b);
+}
+
+std::optional<double> NoiseTable::logit_noise(double NoiseLevel::*level, const NumericsClass& a,
                                               const NumericsClass& b) const {
   std::optional<double> largest;
   for (const auto& [of_a, of_b] : unequal_pairs(a, b)) {
-    const auto fits = [&](const NoiseLevel& level) { return stands_for(level, of_a, of_b, false); };
-    const auto found = std::find_if(levels_.begin(), levels_.end(), fits);
-    if (found == levels_.end()) return std::nullopt;
-    double largest_of_pair = 0;
-    for (const NoiseLevel& level : levels_) {
-      if (fits(level)) largest_of_pair = std::max(largest_of_pair, level.logit_noise);
-    }
-    largest = std::max(largest.value_or(0), largest_of_pair);
+    const std::optional<double> of_pair =
+        along(of_a, of_b, [&](const NumericsClass& from, const NumericsClass& to) {
+          std::optional<double> most;
+          for (const NoiseLevel& one : levels_) {
+            if (fits(one, from, to, false)) most = std::max(most.value_or(0), one.*level);
+          }
+          return most;
+        });
+    if (!of_pair) return std::nullopt;
+    largest = std::max(largest.value_or(0), *of_pair);
   }
   return largest;
 }

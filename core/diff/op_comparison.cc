@@ -45,7 +45,12 @@ OpComparison::Entry& OpComparison::entry_of(const model::OpInfo& op, uint32_t wi
   entry.errors.layer = op.layer;
   entry.errors.kind = model::op_kind_name(op.kind);
   entry.width = width;
-  entry.errors.budget = budget_of(op);
+  entry.codes = OpCodes::of(*a_, *b_, op, noise_);
+  if (entry.codes) {
+    entry.errors.split.emplace();  // of nothing, as long as nothing differs
+  } else {
+    entry.errors.budget = budget_of(op);
+  }
   for (const model::Operand& operand : op.operands) {
     if (!operand.writer.empty()) entry.inputs.push_back(operand.writer);
   }
@@ -54,10 +59,7 @@ OpComparison::Entry& OpComparison::entry_of(const model::OpInfo& op, uint32_t wi
 }
 
 std::optional<double> OpComparison::budget_of(const model::OpInfo& op) const {
-  const NumericsClass* const own_a = a_->op_class(op.name);
-  const NumericsClass& of_a = own_a != nullptr ? *own_a : a_->numerics();
-  const NumericsClass* const own_b = b_->op_class(op.name);
-  const NumericsClass& of_b = own_b != nullptr ? *own_b : b_->numerics();
+  const NumericsClass &of_a = class_of(*a_, op), &of_b = class_of(*b_, op);
   const bool promises_equal = of_a == of_b && of_a.promises_equal_bits() &&
                               (op.weight.empty() || same_tensor(*a_, *b_, op.weight)) &&
                               (op.bias.empty() || same_tensor(*a_, *b_, op.bias));
@@ -92,6 +94,35 @@ void OpComparison::keep_example(Entry& entry, uint32_t position, uint32_t comput
     }
   }
   errors.example = example;
+}
+
+// The worst row of a forward, where none before was worse. first: of the rows, in the site's.
+Result<void> OpComparison::split_worst(Entry& entry, const model::OpSite& site, uint32_t first,
+                                       std::span<const float> a, std::span<const float> b) const {
+  double largest = -1;
+  size_t worst = 0;
+  for (size_t row = 0; row < sums_.size(); ++row) {
+    const double error = relative(sums_[row].introduced, sums_[row].a, 0);
+    if (error <= largest) continue;
+    largest = error;
+    worst = row;
+  }
+  const bool is_first_of_one = sums_.size() == 1 && !entry.has_split_of_one;
+  if (largest <= entry.largest_split && !is_first_of_one) return {};
+  entry.has_split_of_one |= sums_.size() == 1;
+  PLUMB_ASSIGN(const std::optional<OpErrors::Split> split,
+               entry.codes->split(site, first + static_cast<uint32_t>(worst),
+                                  a.subspan(worst * entry.width, entry.width),
+                                  b.subspan(worst * entry.width, entry.width), *pool_));
+  if (!split) return {};
+  OpErrors& errors = entry.errors;
+  if (largest > entry.largest_split) {
+    entry.largest_split = largest;
+    errors.budget =
+        split->weights_bound + split->activations_bound + split->arithmetic_bound.value_or(0);
+  }
+  if (bound_used(*split) > bound_used(*errors.split)) errors.split = split;
+  return {};
 }
 
 Result<void> OpComparison::after(model::OpSite& site) {
@@ -154,7 +185,10 @@ Result<void> OpComparison::after(model::OpSite& site) {
     keep_example(entry, position, row < n_seen ? computed_at : position, sums,
                  rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width));
   }
-  return differs ? trace::put_recorded(*of_a_, site, values_) : Result<void>();
+  if (!differs) return {};
+  if (entry.codes)
+    PLUMB_TRY(split_worst(entry, site, first - shape.first_position, rows_a, rows_forced));
+  return trace::put_recorded(*of_a_, site, values_);
 }
 
 void OpComparison::finish_errors(Entry& entry) const {
@@ -217,6 +251,8 @@ std::vector<OpErrors> OpComparison::finish() {
                      : errors.budget && *errors.budget == 0 ? Verdict::kWrong
                      : is_within                            ? Verdict::kDrift
                                                             : Verdict::kUnexplained;
+    if (errors.split && errors.n_bits_differ > 0)
+      errors.verdict = worse(errors.verdict, verdict_of(*errors.split));
   }
   for (Entry& entry : entries_) {
     if (entry.rows.empty()) continue;

@@ -12,6 +12,7 @@
 
 #include "core/base/thread_pool.h"
 #include "core/diff/noise.h"
+#include "core/diff/op_codes.h"
 #include "core/diff/report.h"
 #include "core/diff/row_errors.h"
 #include "core/diff/side.h"
@@ -51,11 +52,17 @@ class OpComparison : public model::OpObserver {
     uint32_t end_in_b = 0;  // behind the last row that B computed
     uint32_t first_in_b = UINT32_MAX;
     double example_error = 0;
+    std::optional<OpCodes> codes;  // where the sides read others
+    double largest_split = -1;  // the error of the worst row that was split
+    bool has_split_of_one =
+        false;  // of a forward of one row, for which kernels have code of its own
   };
   Entry& entry_of(const model::OpInfo& op, uint32_t width);
   std::optional<double> budget_of(const model::OpInfo& op) const;
   static void keep_example(Entry& entry, uint32_t position, uint32_t computed_at,
                            const RowSums& sums, std::span<const float> a, std::span<const float> b);
+  Result<void> split_worst(Entry& entry, const model::OpSite& site, uint32_t first,
+                           std::span<const float> a, std::span<const float> b) const;
   void finish_errors(Entry& entry) const;
 
   Side* a_;

@@ -65,10 +65,12 @@ struct OpErrors {
   /// Of introduced_worst, for the two kernels' pair class; 0: equal bits are demanded; absent: no
   /// level is known.
   std::optional<double> budget;
-  /// Quantised pairs: how the introduced error splits. Relative like it.
+  /// Where the sides read other codes: how the introduced error of a row splits, relative to A's
+  /// row. It is then judged by these, and the budget is the sum of the bounds.
   struct Split {
     double weights = 0, activations = 0, arithmetic = 0;
     double weights_bound = 0, activations_bound = 0;  // the formats' own round trip
+    std::optional<double> arithmetic_bound;  // of both kernels; absent: no level is known
   };
   std::optional<Split> split;
   /// The value that differs most of the first row beyond the budget; else of the worst row.
@@ -103,7 +105,9 @@ struct LogitErrors {
   /// The largest change from A to B of the gap between two ids that are among the ten first of
   /// either, in sigma. What noise is a level of.
   double gap_change = 0;
+  double row_change = 0;  // the same between any two ids; infinite where one side is no number
   std::optional<double> noise;  // calibrated for the pair class; 0: equal bits are demanded
+  std::optional<double> row_noise;  // of row_change
   Verdict verdict = Verdict::kMatch;
   /// For plots: the ids of A's and B's largest, with both logits.
   struct Top {

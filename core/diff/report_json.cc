@@ -35,6 +35,7 @@ void fields(auto&& visit, Is<OpErrors::Split> auto& split) {
   visit("arithmetic", split.arithmetic);
   visit("weights_bound", split.weights_bound);
   visit("activations_bound", split.activations_bound);
+  visit("arithmetic_bound", split.arithmetic_bound);
 }
 
 void fields(auto&& visit, Is<OpErrors::Example> auto& example) {
@@ -92,7 +93,9 @@ void fields(auto&& visit, Is<LogitErrors> auto& logits) {
   visit("top_b", logits.top_b);
   visit("gap_a", logits.gap_a);
   visit("gap_change", logits.gap_change);
+  visit("row_change", logits.row_change);
   visit("noise", logits.noise);
+  visit("row_noise", logits.row_noise);
   visit("top", logits.top);
 }
 

@@ -132,7 +132,7 @@ void judge(Report& report) {
   if (report.is_empty) report.verdict = worse(report.verdict, Verdict::kUnexplained);
   if (lacks_level) {
     report.notes.push_back("no noise level for this pair class (" + report.pair_class +
-                           "): calibrate it (core/doc/diff.md, \"Noise levels\")");
+                           "): calibrate it (core/doc/noise.md)");
   }
 }
 

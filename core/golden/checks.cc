@@ -23,7 +23,7 @@ std::optional<double> noise_between(const diff::NumericsClass& a, const diff::Nu
                                     const diff::NoiseTable* noise) {
   if (a == b && a.promises_equal_bits()) return 0;
   if (noise == nullptr) return std::nullopt;
-  return noise->logit_noise(a, b);
+  return noise->gap_noise(a, b);
 }
 
 Verdict judged(bool is_equal, double change, std::optional<double> noise, bool flips) {

@@ -5,7 +5,6 @@
 #include <map>
 #include <random>
 
-#include "core/model/placement.h"
 #include "core/model/quantize.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/blocks.h"
@@ -22,8 +21,6 @@ using plumbline::test::host;
 using plumbline::test::pulled_model;
 
 constexpr uint32_t kSeed = 20240607;
-constexpr size_t kCalibrationTexts = 12;
-constexpr double kHeadroom = 2;  // as `plumb diff --calibrate`
 
 Result<std::string> quantised(const std::string& source, const std::string& format) {
   static const plumbline::test::TemporaryFolder folder;
@@ -35,7 +32,7 @@ Result<std::string> quantised(const std::string& source, const std::string& form
   PLUMB_ASSIGN(const auto writer, host().find<plumb_model_writer>({.pin = "plumb.loaders.gguf"}));
   PLUMB_ASSIGN(const auto file, model::ModelFile::open(*loader.table, loader.host, source));
   ThreadPool pool(2);
-  for (const plumb_format to : {PLUMB_Q8_0, PLUMB_Q4_0, PLUMB_Q6_K}) {
+  for (const plumb_format to : {PLUMB_F32, PLUMB_Q8_0, PLUMB_Q4_0, PLUMB_Q6_K}) {
     if (format_name(to) != format) continue;
     PLUMB_TRY(model::quantize(file, *writer.table, pool, path, {.to = to}));
     return made[key] = path;
@@ -44,27 +41,13 @@ Result<std::string> quantised(const std::string& source, const std::string& form
 }
 
 Result<std::string> path_of(const std::string& model) {
-  if (is_tiny(model)) return golden_path("models/" + model + "/model.gguf");
   const size_t at = model.find('@');
   const std::string name = model.substr(0, at);
-  const std::string path = pulled_model(name);
+  const std::string path =
+      is_tiny(name) ? golden_path("models/" + name + "/model.gguf") : pulled_model(name);
   if (path.empty()) return Error{PLUMB_NOT_FOUND, name + " is missing: plumb model pull " + name};
   if (at == std::string::npos) return path;
   return quantised(path, model.substr(at + 1));
-}
-
-/// Has the table a level for the pair's logits and for each op that need not give equal bits?
-Result<bool> has_levels(const NoiseTable& table, OpenedSide& a, OpenedSide& b) {
-  const bool is_equal = a.side->numerics() == b.side->numerics();
-  if (!is_equal && !table.logit_noise(a.side->numerics(), b.side->numerics())) return false;
-  PLUMB_ASSIGN(const model::Decoder* const decoder, a.pipeline->decoder());
-  for (const model::OpInfo* op : decoder->ops()) {
-    const NumericsClass* const of_a = a.side->op_class(op->name);
-    const NumericsClass* const of_b = b.side->op_class(op->name);
-    if (op->kind == PLUMB_OP_QUANTIZE || of_b == nullptr || *of_a == *of_b) continue;
-    if (!table.op_budget(model::op_kind_name(op->kind), *of_a, *of_b)) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -123,23 +106,6 @@ const NoiseTable& shipped_noise() {
     auto read = NoiseTable::parse(std::string(bytes.begin(), bytes.end()), "noise.json");
     return read ? *std::move(read) : NoiseTable();  // diff_parts_test says what is wrong with it
   }();
-  return table;
-}
-
-Result<NoiseTable> noise_for(OpenedSide& a, OpenedSide& b, const std::string& model,
-                             std::string* source) {
-  NoiseTable table = shipped_noise();
-  *source = "noise.json";
-  PLUMB_ASSIGN(const bool is_complete, has_levels(table, a, b));
-  if (is_complete) return table;
-  DiffRequest request{.prompts = {}, .n_steps = 2};
-  const auto& all = texts("calibration");
-  for (size_t i = 0; i < kCalibrationTexts; ++i)
-    request.prompts.push_back(prompt_for(a, model, all[i * all.size() / kCalibrationTexts]));
-  PLUMB_ASSIGN(const Report report, compare(*a.side, *b.side, request));
-  PLUMB_ASSIGN(const NoiseLevel level, measured_level(report, kHeadroom));
-  table.add(level);
-  *source = "measured on " + std::to_string(kCalibrationTexts) + " texts";
   return table;
 }
 

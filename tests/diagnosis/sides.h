@@ -19,8 +19,8 @@ struct OpenedSide {
   std::unique_ptr<Side> side;
 };
 
-/// model: a pulled one ("gemma3-270m"), one of golden/models ("tiny-qwen3"), or a pulled one in
-/// another format, made here by this project's quantiser ("smollm2-135m@Q6_K"). settings: values of
+/// model: a pulled one ("gemma3-270m"), one of golden/models ("tiny-qwen3"), or either in another
+/// format, made here by this project's quantiser ("smollm2-135m@Q6_K"). settings: values of
 /// the config. other: a side of the same model need not hash the file again.
 Result<std::unique_ptr<OpenedSide>> open_side(const std::string& model,
                                               const std::vector<std::string>& settings,
@@ -40,11 +40,6 @@ std::string long_text();
 
 /// configs/diff/noise.json.
 const NoiseTable& shipped_noise();
-
-/// Levels for the class of the pair, from configs/diff/noise.json; where that lacks one, joined by
-/// what is measured here on texts of the calibration half. *source says which.
-Result<NoiseTable> noise_for(OpenedSide& a, OpenedSide& b, const std::string& model,
-                             std::string* source);
 
 /// Everything, not only a share of it that was chosen once.
 bool is_long();

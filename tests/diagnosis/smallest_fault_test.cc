@@ -34,8 +34,8 @@ class SmallestFault : public testing::TestWithParam<size_t> {
     double error = 0;
   };
 
-  static Found find(OpenedSide& a, const NoiseTable& noise, const std::string& op,
-                    const std::string& layer, const std::string& fault, double amount) {
+  static Found find(OpenedSide& a, const std::string& op, const std::string& layer,
+                    const std::string& fault, double amount) {
     char size[32];
     std::snprintf(size, sizeof size, "%.17g", amount);
     auto b = open_side(
@@ -46,9 +46,10 @@ class SmallestFault : public testing::TestWithParam<size_t> {
     EXPECT_TRUE(b) << b.error().message;
     if (!b) return {};
     const auto& all = texts("held_out");
-    const auto report =
-        compare(*a.side, *(*b)->side,
-                {.prompts = {{.text = all[chosen(1, all.size())]}}, .n_steps = 0, .noise = &noise});
+    const auto report = compare(*a.side, *(*b)->side,
+                                {.prompts = {{.text = all[chosen(1, all.size())]}},
+                                 .n_steps = 0,
+                                 .noise = &shipped_noise()});
     EXPECT_TRUE(report) << report.error().message;
     if (!report) return {};
     const PromptReport& prompt = report->prompts.front();
@@ -66,32 +67,22 @@ TEST_P(SmallestFault, IsFoundAtItsOp) {
   const PairClass& pair = kClasses[GetParam()];
   auto a = open_side(kModel, pair.a);
   ASSERT_TRUE(a) << a.error().message;
-  NoiseTable noise;
-  std::string source;
-  {
-    auto healthy = open_side(kModel, {}, a->get());
-    ASSERT_TRUE(healthy) << healthy.error().message;
-    auto levels = noise_for(**a, **healthy, kModel, &source);
-    ASSERT_TRUE(levels) << levels.error().message;
-    noise = *std::move(levels);
-  }
   const uint32_t n_layers = (*a)->side->hyper_parameters().n_layers;
   for (size_t i = 0; i < std::size(kOps); ++i) {
     const std::string layer = std::to_string(chosen(static_cast<uint32_t>(i), n_layers));
     for (const char* fault : kFaults) {
       // Amounts are powers of 2: found at high, not at low.
       int low = -30, high = -1;
-      Found smallest = find(**a, noise, kOps[i], layer, fault, std::ldexp(1, high));
+      Found smallest = find(**a, kOps[i], layer, fault, std::ldexp(1, high));
       EXPECT_TRUE(smallest.is_right) << pair.name << ": " << fault << " at " << kOps[i];
       while (smallest.is_right && high - low > 1) {
         const int middle = (low + high) / 2;
-        const Found found = find(**a, noise, kOps[i], layer, fault, std::ldexp(1, middle));
+        const Found found = find(**a, kOps[i], layer, fault, std::ldexp(1, middle));
         (found.is_right ? high : low) = middle;
         if (found.is_right) smallest = found;
       }
-      std::printf("%s (%s): smallest %s found at %s.%s: amount %.2g, error of the worst row %.2g\n",
-                  pair.name, source.c_str(), fault, layer.c_str(), kOps[i], std::ldexp(1, high),
-                  smallest.error);
+      std::printf("%s: smallest %s found at %s.%s: amount %.2g, error of the worst row %.2g\n",
+                  pair.name, fault, layer.c_str(), kOps[i], std::ldexp(1, high), smallest.error);
       if (!is_long()) return;
     }
   }

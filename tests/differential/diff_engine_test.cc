@@ -130,9 +130,8 @@ TEST(DiffEngine, WithALevelTheSamePairDrifts) {
              {"reference-f64/1", "*", "*", "*"},
              {{"rms_norm", 1e-6}},
              1,
-             "a test",
              1,
-             {"tiny"}});
+             {}});
   DiffRequest request = on_text();
   request.noise = &noise;
   const Report report =
@@ -249,9 +248,8 @@ TEST(DiffEngine, ChainedStagesThatDifferAreNoTieFlip) {
              {"canonical-1", "f32", "*", "*"},
              {},
              1e6,
-             "a test",
-             1,
-             {"tiny"}});
+             1e6,
+             {}});
   DiffRequest request = on_text();
   request.mode = Mode::kChained;
   request.n_steps = 16;

@@ -77,7 +77,7 @@ class Maker {
     errors.gain = 0.97;
     if (errors.kind == "matmul")
       errors.split =
-          OpErrors::Split{0.8 * errors.introduced, 0.5 * errors.introduced, 3e-8, 2e-3, 4e-3};
+          OpErrors::Split{0.8 * errors.introduced, 0.5 * errors.introduced, 3e-8, 2e-3, 4e-3, 1e-6};
     errors.verdict = is_faulty                   ? Verdict::kWrong
                      : errors.n_bits_differ == 0 ? Verdict::kMatch
                                                  : Verdict::kDrift;
@@ -118,6 +118,7 @@ class Maker {
     errors.gap_a = flips ? 0.3 * error : 0;
     errors.gap_change = error;
     errors.noise = 4e-3;
+    errors.row_noise = 8e-3;
     errors.verdict = verdict;
     std::vector<std::pair<float, float>> values;
     for (size_t i = 0; i < std::size(kPieces); ++i) {

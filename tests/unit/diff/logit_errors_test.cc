@@ -32,6 +32,7 @@ TEST(LogitErrors, AreThoseOfTheDefinitions) {
   EXPECT_DOUBLE_EQ(errors.largest_absolute, 0.5);
   EXPECT_DOUBLE_EQ(errors.cosine, 8 / std::sqrt(8 * 8.25));
   EXPECT_DOUBLE_EQ(errors.gap_change, 0.5 / sigma);
+  EXPECT_DOUBLE_EQ(errors.row_change, 0.5 / sigma);
   const double sum_a = std::exp(2) + std::exp(-2) + 2;
   const double sum_b = std::exp(2) + std::exp(-2) + 1 + std::exp(0.5);
   // All ids but the last change by log(sum_a / sum_b).
@@ -73,6 +74,19 @@ TEST(LogitErrors, WhatIsNoNumberCountsOutsideTheTopAsWell) {
     judge(errors, 1e9);
     EXPECT_EQ(errors.verdict, Verdict::kUnexplained);
   }
+}
+
+TEST(LogitErrors, WhatChangesBehindTheTopIsJudgedByTheRow) {
+  std::vector<float> a(40), b(40);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = b[i] = -0.25f * static_cast<float>(i);
+  b[30] -= 2;
+  LogitErrors errors = compare_logits(a, b);
+  EXPECT_EQ(errors.gap_change, 0);
+  EXPECT_DOUBLE_EQ(errors.row_change, 2 / sigma_of(a));
+  judge(errors, 0.1);
+  EXPECT_EQ(errors.verdict, Verdict::kDrift);
+  judge(errors, 0.1, 0.1);
+  EXPECT_EQ(errors.verdict, Verdict::kUnexplained);
 }
 
 TEST(LogitErrors, ARowWithoutSpreadHasNoScaleForAChange) {

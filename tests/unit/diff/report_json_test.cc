@@ -66,7 +66,7 @@ Report full_report() {
   op.total = 0.5;
   op.gain = 2;
   op.budget = 1e-7;
-  op.split = OpErrors::Split{1, 2, 3, 4, 5};
+  op.split = OpErrors::Split{1, 2, 3, 4, 5, 6};
   op.example = OpErrors::Example{1, 2, 4, 0.1f, -0.3f, true};
   op.introduced_by_row = {0, kInfinity, -kInfinity};
   op.total_by_row = {0.5, 0.25};
