@@ -39,9 +39,13 @@ class Passage {
  public:
   static constexpr uint32_t kRows = 64;
 
-  Passage(const State& state, const KvView& view)
+  Passage(State& state, const KvView& view)
       : row_bytes_(view.n_heads * view.head_width * sizeof(float)),
-        memory_(state.engine->allocate(2 * kRows * row_bytes_)) {}
+        memory_(state.passage),
+        lock_(state.passage_mutex) {
+    const uint64_t bytes = 2 * kRows * row_bytes_;
+    if (!memory_ || memory_->bytes() < bytes) memory_ = state.engine->allocate(bytes);
+  }
 
   bool has_memory() const { return memory_.has_value(); }
   float* place(const float* rows, uint64_t index) const {
@@ -59,7 +63,8 @@ class Passage {
 
  private:
   uint64_t row_bytes_;
-  std::optional<Memory> memory_;
+  std::optional<Memory>& memory_;
+  const std::lock_guard<std::mutex> lock_;
 };
 
 /// A kernel on n rows, on the thread that asked.

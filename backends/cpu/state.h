@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "engine.h"
 #include "kernels/kernels.h"
@@ -47,6 +48,8 @@ struct State {
   uint64_t scratch_bytes = 0;
   std::mutex host_mutex;  // guards host_worker
   std::unique_ptr<EngineWorker> host_worker;  // for calls that come without a worker
+  std::mutex passage_mutex;
+  std::optional<Memory> passage;  // that rows of caches take; as large as was needed so far
 };
 
 /// Runs a kernel on any of its Args.

@@ -93,17 +93,6 @@ std::string shown_pick(Side& side, const std::vector<int32_t>& picked, size_t st
   return shown;
 }
 
-// Equal arithmetic on all ops that either side has.
-bool promises_equal(Side& a, Side& b) {
-  if (a.op_names() != b.op_names() || a.identity().is_runner || b.identity().is_runner)
-    return false;
-  if (a.identity().model_sha256 != b.identity().model_sha256) return false;
-  return std::all_of(a.op_names().begin(), a.op_names().end(), [&](const std::string& op) {
-    const NumericsClass& of_a = *a.op_class(op);
-    return of_a == *b.op_class(op) && of_a.promises_equal_bits();
-  });
-}
-
 ExactDoor pick_door(Side& a, Side& b, const Generator& of_a, const Generator& of_b) {
   if (of_a.picked().empty() && of_b.picked().empty())
     return not_compared(Door::kPick, "no token was generated");
@@ -150,19 +139,29 @@ Verdict onset_verdict(const Generator& of_a, const Generator& of_b, const LogitE
   return Verdict::kTieFlip;
 }
 
+// Rows of logits that are held at once.
+constexpr size_t kRowsAtOnce = 32;
+
 // Bits of the text's ids behind the first, by the bytes that they stand for.
 Result<std::optional<double>> bits_per_byte(Side& side, const pipeline::Encoding& encoding,
                                             const DiffRequest& request) {
   if (encoding.ids.size() < 2) return std::optional<double>();
   PLUMB_TRY(side.restart());
-  PLUMB_ASSIGN(const std::span<const float> rows,
-               side.forward(encoding.ids, {.all_rows = true, .cancel = request.cancel}));
   const size_t n_vocab = side.hyper_parameters().n_vocab;
+  const std::span<const int32_t> read = std::span(encoding.ids).first(encoding.ids.size() - 1);
   double nats = 0;
   uint64_t bytes = 0;
-  for (size_t i = 1; i < encoding.ids.size(); ++i) {
-    nats -= log_probability(rows.subspan((i - 1) * n_vocab, n_vocab), encoding.ids[i]);
-    bytes += encoding.spans[i].end - encoding.spans[i].begin;
+  for (size_t first = 0; first < read.size(); first += kRowsAtOnce) {
+    const auto ids = read.subspan(first, std::min(kRowsAtOnce, read.size() - first));
+    const auto rows = side.forward(ids, {.all_rows = true, .cancel = request.cancel});
+    // The side's own run has the same error, and tells it.
+    if (!rows && rows.error().code == PLUMB_NUMERIC) return std::optional<double>();
+    if (!rows) return rows.error();
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const size_t next = first + i + 1;
+      nats -= log_probability(rows->subspan(i * n_vocab, n_vocab), encoding.ids[next]);
+      bytes += encoding.spans[next].end - encoding.spans[next].begin;
+    }
   }
   if (bytes == 0) return std::optional<double>();
   return std::optional<double>(nats / std::log(2.0) / static_cast<double>(bytes));

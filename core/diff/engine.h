@@ -37,6 +37,7 @@ struct DiffRequest {
   bool all_rows = false;  // door 30 at every position of the prompt, not at the last alone
   const NoiseTable* noise = nullptr;  // null: no level is known
   int64_t now_unix_s = 0;  // what templates take for the present
+  uint64_t bytes_max = 0;  // what a recording of a prompt may take; 0: half of the machine's memory
   const std::atomic<bool>* cancel = nullptr;  // set: the comparison ends CANCELLED
 };
 
@@ -44,10 +45,10 @@ struct DiffRequest {
 using Progress = std::function<void(const std::string& what)>;
 
 /// Compares B with A, prompt by prompt. Fails INVALID_ARGUMENT (ids outside the vocabulary, no
-/// room, ids for sides that have none in common), UNSUPPORTED (what a runner cannot do),
-/// INCOMPATIBLE (the same vocabulary, but another number of layers, or ops of another width; names
-/// them), CANCELLED, and as a side does, with the side named. A NUMERIC error of a side is no
-/// failure of the comparison but a finding.
+/// room, more to record than bytes_max, ids for sides that have none in common), UNSUPPORTED (what
+/// a runner cannot do), INCOMPATIBLE (the same vocabulary, but another number of layers, or ops of
+/// another width; names them), CANCELLED, and as a side does, with the side named. A NUMERIC error
+/// of a side is no failure of the comparison but a finding.
 Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progress& progress = {});
 
 }  // namespace plumbline::diff

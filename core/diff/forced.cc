@@ -1,33 +1,20 @@
 #include "core/diff/forced.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "core/diff/explain.h"
 #include "core/diff/explain_text.h"
+#include "core/diff/in_step.h"
 #include "core/diff/logit_errors.h"
-#include "core/diff/op_comparison.h"
+#include "core/diff/memory.h"
 #include "core/diff/pick_errors.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
-
-// Logits of one pass: a row for each position that was asked for.
-struct LogitRows {
-  uint32_t first_position = 0;
-  std::vector<std::vector<float>> rows;
-
-  /// logits: f32[n_rows,V].
-  void add(std::span<const float> logits, size_t n_rows) {
-    const size_t n_vocab = logits.size() / n_rows;
-    for (size_t row = 0; row < n_rows; ++row) {
-      const auto of_row = logits.subspan(row * n_vocab, n_vocab);
-      rows.emplace_back(of_row.begin(), of_row.end());
-    }
-  }
-};
 
 // One prompt in work.
 class Forced {
@@ -37,9 +24,14 @@ class Forced {
       : a_(a), b_(b), prompt_(prompt), request_(request), say_(say), report_(report) {}
 
   Result<void> run() {
-    PLUMB_TRY(run_a());
-    PLUMB_TRY(run_b_freely());
-    PLUMB_TRY(run_b_on_a());
+    // Where every bit must be equal, B on A's inputs does what B does on its own, until one is not.
+    const bool may_be_one = promises_equal(a_, b_);
+    PLUMB_TRY(run_in_step(!may_be_one));
+    if (may_be_one && differs()) {
+      forget();
+      PLUMB_TRY(run_in_step(true));
+    }
+    PLUMB_TRY(explain());
     judge_logits();
     PLUMB_TRY(compare_text());
     add_cause(report_, pick_cause_);
@@ -48,22 +40,16 @@ class Forced {
   }
 
  private:
-  Result<void> run_a();
+  Result<void> run_in_step(bool runs_freely);
+  Result<void> check_room() const;
+  bool differs() const;
+  void forget();
+  Result<void> begin_picks();
   Result<bool> pick(std::span<const float> logits);
-  Result<void> run_b_freely();
-  Result<void> run_b_on_a();
+  void count_ops(const OpComparison& comparison);
   Result<void> explain();
   void judge_logits();
   Result<void> compare_text();
-
-  // Runs a side over A's ids: the prompt, then each generated id but the last. A NUMERIC error
-  // ends the run and is told in *failure.
-  template <typename Step>
-  Result<void> feed(Side& side, const ForwardRequest& wanted, std::string* failure,
-                    const Step& on_logits);
-
-  // Generated ids that were run, not only picked.
-  size_t n_fed() const { return picked_.empty() ? 0 : picked_.size() - 1; }
 
   Side& a_;
   Side& b_;
@@ -71,33 +57,76 @@ class Forced {
   const DiffRequest& request_;
   const Progress& say_;
   PromptReport& report_;
-  trace::Recording of_a_, of_b_;
-  LogitRows logits_a_, logits_b_;
+  trace::Recording of_a_;
   std::vector<int32_t> picked_;
+  size_t n_fed_ = 0;  // of them, that were run as well
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
   std::optional<Cause> pick_cause_;  // of the first pick that is WRONG
   std::vector<uint64_t> control_bits_;
 };
 
-template <typename Step>
-Result<void> Forced::feed(Side& side, const ForwardRequest& wanted, std::string* failure,
-                          const Step& on_logits) {
-  PLUMB_TRY(side.restart());
-  const size_t n_vocab = side.hyper_parameters().n_vocab;
+Result<void> Forced::run_in_step(bool runs_freely) {
+  say_(runs_freely ? "A, B on A's inputs, and B on its own" : "A, and B on A's inputs");
+  PLUMB_TRY(begin_picks());
+  PLUMB_ASSIGN(const std::unique_ptr<InStep> runs,
+               InStep::begin(a_, b_, {runs_freely, request_.all_rows, request_.cancel}));
+  if (!runs->is_in_step()) PLUMB_TRY(check_room());
+  OpComparison comparison(a_, b_, runs_freely, b_.pipeline().threads(), request_.noise);
+  const auto on_logits = [&](uint32_t position, std::span<const float> of_a,
+                             std::span<const float> of_b) {
+    LogitErrors errors = compare_logits(of_a, of_b);
+    errors.position = position;
+    report_.logits.push_back(std::move(errors));
+  };
   std::span<const int32_t> ids = prompt_.encoding_a.ids;
-  for (size_t step = 0;; ++step) {
-    auto logits = side.forward(ids, wanted);
-    if (!logits && logits.error().code == PLUMB_NUMERIC) {
-      *failure = logits.error().message;
-      return {};
-    }
-    if (!logits) return std::move(logits).error();
-    PLUMB_ASSIGN(const bool goes_on, on_logits(*logits, logits->size() / n_vocab));
-    if (!goes_on || step >= picked_.size()) return {};
-    ids = std::span(picked_).subspan(step, 1);
+  while (true) {
+    PLUMB_TRY(runs->forward(ids, comparison, on_logits));
+    if (runs->logits_of_a().empty()) break;
+    PLUMB_ASSIGN(const bool goes_on, pick(runs->logits_of_a()));
+    if (!goes_on) break;
+    ids = std::span(picked_).last(1);
+    ++n_fed_;
   }
+  report_.failure_a = runs->failure_of_a();
+  report_.failure_b = runs->failure_of_b();
+  report_.ops = comparison.finish();
+  count_ops(comparison);
+  of_a_ = std::move(runs->recording());
+  return {};
 }
 
+// For a recording of A.
+Result<void> Forced::check_room() const {
+  const uint64_t n_ids = uint64_t{prompt_.encoding_a.ids.size()} + request_.n_steps;
+  const uint64_t n_head_rows = request_.all_rows ? n_ids : uint64_t{1} + request_.n_steps;
+  return check_memory(recording_bytes(*b_.decoder(), n_ids, n_head_rows), n_ids,
+                      request_.bytes_max != 0 ? request_.bytes_max : default_bytes_max());
+}
+
+bool Forced::differs() const {
+  return !report_.failure_a.empty() || !report_.failure_b.empty() ||
+         std::ranges::any_of(report_.ops, [](const OpErrors& op) { return op.n_bits_differ > 0; });
+}
+
+void Forced::forget() {
+  report_.picks.clear();
+  report_.logits.clear();
+  picked_.clear();
+  n_fed_ = 0;
+  pick_cause_.reset();
+}
+
+Result<void> Forced::begin_picks() {
+  PLUMB_ASSIGN(pipeline::SamplerChain chain_a, a_.pipeline().sampler());
+  PLUMB_ASSIGN(pipeline::SamplerChain chain_b, b_.pipeline().sampler());
+  chain_a_.emplace(std::move(chain_a));
+  chain_b_.emplace(std::move(chain_b));
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());
+  control_bits_ = tokenizer->control_bits(a_.hyper_parameters().n_vocab);
+  return {};
+}
+
+// True: one was made that is to be run as well.
 Result<bool> Forced::pick(std::span<const float> logits) {
   if (picked_.size() >= request_.n_steps) return false;
   const plumb_sample_context context =
@@ -117,51 +146,7 @@ Result<bool> Forced::pick(std::span<const float> logits) {
   return (tokenizer->attributes(id) & PLUMB_TOKEN_END) == 0 && picked_.size() < request_.n_steps;
 }
 
-Result<void> Forced::run_a() {
-  say_("A");
-  PLUMB_ASSIGN(pipeline::SamplerChain chain_a, a_.pipeline().sampler());
-  PLUMB_ASSIGN(pipeline::SamplerChain chain_b, b_.pipeline().sampler());
-  chain_a_.emplace(std::move(chain_a));
-  chain_b_.emplace(std::move(chain_b));
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());
-  control_bits_ = tokenizer->control_bits(a_.hyper_parameters().n_vocab);
-  const ForwardRequest wanted{&of_a_, request_.all_rows, request_.cancel};
-  const auto n_prompt = static_cast<uint32_t>(prompt_.encoding_a.ids.size());
-  logits_a_.first_position = request_.all_rows ? 0 : n_prompt - 1;
-  return feed(a_, wanted, &report_.failure_a,
-              [&](std::span<const float> logits, size_t n_rows) -> Result<bool> {
-                logits_a_.add(logits, n_rows);
-                return pick(logits_a_.rows.back());
-              });
-}
-
-Result<void> Forced::run_b_freely() {
-  say_("B on its own");
-  const ForwardRequest wanted{&of_b_, request_.all_rows, request_.cancel};
-  logits_b_.first_position = logits_a_.first_position;
-  return feed(b_, wanted, &report_.failure_b,
-              [&](std::span<const float> logits, size_t n_rows) -> Result<bool> {
-                logits_b_.add(logits, n_rows);
-                // Where A failed, B is asked whether it fails there as well.
-                return logits_b_.rows.size() < logits_a_.rows.size() || !report_.failure_a.empty();
-              });
-}
-
-Result<void> Forced::run_b_on_a() {
-  say_("B on A's inputs");
-  OpComparison comparison(a_, b_, of_a_, &of_b_, b_.pipeline().threads(), request_.noise);
-  std::string failure;
-  size_t n_rows_seen = 0;
-  const ForwardRequest wanted{nullptr, request_.all_rows, request_.cancel, &comparison};
-  const auto done =
-      feed(b_, wanted, &failure, [&](std::span<const float>, size_t n_rows) -> Result<bool> {
-        n_rows_seen += n_rows;
-        return n_rows_seen < logits_a_.rows.size();
-      });
-  PLUMB_TRY(done);
-  if (report_.failure_b.empty()) report_.failure_b = failure;
-  report_.ops = comparison.finish();
-  PLUMB_TRY(explain());
+void Forced::count_ops(const OpComparison& comparison) {
   const std::set<std::string> ops_a(a_.op_names().begin(), a_.op_names().end());
   const std::set<std::string> ops_b(b_.op_names().begin(), b_.op_names().end());
   const std::set<std::string>& without_rows = comparison.ops_without_rows();
@@ -172,11 +157,17 @@ Result<void> Forced::run_b_on_a() {
         return !ops_a.contains(op) || without_rows.contains(op);
       }));
   report_.n_rows_not_compared = comparison.n_rows_not_compared();
-  return {};
 }
 
 Result<void> Forced::explain() {
-  const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_fed()), request_.all_rows,
+  const bool has_questions =
+      std::ranges::any_of(report_.ops, [](const OpErrors& op) { return op.n_bits_differ > 0; });
+  if (!has_questions) return {};
+  if (const auto room = check_room(); !room) {
+    report_.hints.push_back("why ops differ was not asked: " + room.error().message);
+    return {};
+  }
+  const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_fed_), request_.all_rows,
                       &of_a_, request_.cancel};
   return explain_ops(a_, b_, replay, say_, report_);
 }
@@ -196,13 +187,10 @@ void Forced::judge_logits() {
                                 : request_.noise->row_noise(a_.numerics(), b_.numerics());
   const auto tokenizer = a_.pipeline().tokenizer();
   const auto n_prompt = static_cast<uint32_t>(prompt_.encoding_a.ids.size());
-  for (size_t row = 0; row < std::min(logits_a_.rows.size(), logits_b_.rows.size()); ++row) {
-    LogitErrors errors = compare_logits(logits_a_.rows[row], logits_b_.rows[row]);
-    errors.position = logits_a_.first_position + static_cast<uint32_t>(row);
+  for (LogitErrors& errors : report_.logits) {
     errors.step = errors.position + 1 - std::min(errors.position + 1, n_prompt);
     judge(errors, noise, row_noise);
     if (tokenizer) add_pieces(errors, **tokenizer);
-    report_.logits.push_back(std::move(errors));
   }
 }
 

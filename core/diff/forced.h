@@ -1,5 +1,4 @@
-// forced.h: one prompt in forced mode: A runs and is recorded, B runs freely on the same ids, then
-// on A's inputs at every door.
+// forced.h: one prompt in forced mode: B runs on A's inputs at every door, and on its own.
 #pragma once
 
 #include "core/diff/engine.h"

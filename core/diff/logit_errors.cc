@@ -14,7 +14,10 @@ namespace {
 constexpr size_t kTop = 10;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-uint32_t rank_of(std::span<const float> logits, int32_t id) {
+// top: the first ids of the row, in order.
+uint32_t rank_of(std::span<const float> logits, std::span<const int32_t> top, int32_t id) {
+  const auto found = std::find(top.begin(), top.end(), id);
+  if (found != top.end()) return static_cast<uint32_t>(found - top.begin());
   uint32_t rank = 0;
   for (size_t i = 0; i < logits.size(); ++i)
     rank += comes_before(logits, static_cast<int32_t>(i), id) ? 1 : 0;
@@ -90,7 +93,8 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
     squares_a += double{a[i]} * a[i];
     squares_b += double{b[i]} * b[i];
   }
-  const std::vector<int32_t> top_a = top_ids(a, kTop), top_b = top_ids(b, kTop);
+  const std::vector<int32_t> top_a = top_ids(a, kTop);
+  const std::vector<int32_t> top_b = errors.n_bits_differ == 0 ? top_a : top_ids(b, kTop);
   errors.top_a = top_a.front();
   errors.top_b = top_b.front();
   for (size_t rank = 0; rank < top_a.size(); ++rank)
@@ -101,7 +105,7 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b) {
   }
   for (const int32_t id : shown) {
     const auto at = static_cast<size_t>(id);
-    errors.top.push_back({id, a[at], b[at], rank_of(a, id), rank_of(b, id), ""});
+    errors.top.push_back({id, a[at], b[at], rank_of(a, top_a, id), rank_of(b, top_b, id), ""});
   }
   if (errors.n_bits_differ == 0) return errors;
 

@@ -23,19 +23,26 @@ double relative(double error, double of, double of_mean) {
   return size > 0 ? std::sqrt(error / size) : kInfinity;
 }
 
+// The value of a row that differs most.
+void show_worst(std::span<const float> a, std::span<const float> b, OpErrors::Example& example) {
+  double largest = -1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) continue;
+    const double distance = std::abs(double{b[i]} - double{a[i]});
+    if (distance <= largest) continue;
+    largest = std::isnan(distance) ? kInfinity : distance;
+    example.channel = static_cast<uint32_t>(i);
+    example.a = a[i];
+    example.b = b[i];
+  }
+}
+
 bool is_worse(const RowSums& sums, const RowSums& than) {
   return sums.n_bits_differ > than.n_bits_differ || sums.introduced > than.introduced ||
          std::isnan(sums.introduced);
 }
 
 }  // namespace
-
-bool OpComparison::wants(const model::OpInfo& op) {
-  if (op.kind == PLUMB_OP_QUANTIZE) return false;
-  const bool is_recorded = of_a_->find(op.name) != nullptr;
-  if (!is_recorded) ops_without_rows_.insert(op.name);
-  return is_recorded;
-}
 
 OpComparison::Entry& OpComparison::entry_of(const model::OpInfo& op, uint32_t width) {
   const auto [at, is_new] = index_.try_emplace(op.name, entries_.size());
@@ -68,32 +75,16 @@ std::optional<double> OpComparison::budget_of(const model::OpInfo& op) const {
   return noise_->op_budget(model::op_kind_name(op.kind), of_a, of_b);
 }
 
-// The first row beyond the budget stays; until there is one, the worst.
-void OpComparison::keep_example(Entry& entry, uint32_t position, uint32_t computed_at,
-                                const RowSums& sums, std::span<const float> a,
-                                std::span<const float> b) {
-  OpErrors& errors = entry.errors;
-  if (errors.example && errors.example->is_over) return;
+// Whether this row takes the place of the example: the first beyond the budget stays, and until
+// there is one, the worst.
+bool OpComparison::is_example(Entry& entry, const RowSums& sums) {
+  const OpErrors& errors = entry.errors;
+  if (entry.is_over) return false;
   const double error = relative(sums.introduced, sums.a, 0);
-  const bool is_over = errors.budget && (*errors.budget == 0 || error > *errors.budget);
-  if (errors.example && !is_over && error <= entry.example_error) return;
+  entry.is_over = errors.budget && (*errors.budget == 0 || error > *errors.budget);
+  if (errors.example && !entry.is_over && error <= entry.example_error) return false;
   entry.example_error = error;
-  OpErrors::Example example;
-  example.position = position;
-  example.computed_at = computed_at;
-  example.is_over = is_over;
-  double largest = -1;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) continue;
-    const double distance = std::abs(double{b[i]} - double{a[i]});
-    if (!(distance <= largest)) {
-      largest = std::isnan(distance) ? kInfinity : distance;
-      example.channel = static_cast<uint32_t>(i);
-      example.a = a[i];
-      example.b = b[i];
-    }
-  }
-  errors.example = example;
+  return true;
 }
 
 // The worst row of a forward, where none before was worse. first: of the rows, in the site's.
@@ -125,34 +116,76 @@ Result<void> OpComparison::split_worst(Entry& entry, const model::OpSite& site, 
   return {};
 }
 
-Result<void> OpComparison::after(model::OpSite& site) {
-  const model::OpInfo& info = site.info();
+// first, n: of the op's rows.
+Result<void> OpComparison::read(const model::OpSite& site, uint32_t first, uint32_t n, Output& to) {
   const model::RowShape shape = site.output_shape();
-  const trace::Rows& recorded = *of_a_->find(info.name);
-  PLUMB_TRY(of_a_->check_width(info.name, shape.width));
+  to.kv_positions.clear();
+  if (site.info().kind == PLUMB_OP_KV_APPEND) {
+    PLUMB_TRY(site.read_kv(first, n, to.room, to.kv_positions));
+    to.values = to.room;
+    return {};
+  }
+  PLUMB_ASSIGN(const std::span<const float> all, site.view_output(to.room));
+  to.values =
+      all.subspan(size_t{first - shape.first_position} * shape.width, size_t{n} * shape.width);
+  return {};
+}
+
+// A's rows from first on in the place of B's.
+Result<void> OpComparison::hand_over(const RowsOfA& a, const model::OpSite& forced, uint32_t first,
+                                     uint32_t n) {
+  const model::RowShape shape = forced.output_shape();
+  const size_t at = first - a.first_position;
+  const auto rows = a.values.subspan(at * a.width, size_t{n} * a.width);
+  if (forced.info().kind == PLUMB_OP_KV_APPEND) {
+    const auto positions = a.kv_positions.empty() ? a.kv_positions : a.kv_positions.subspan(at, n);
+    return forced.write_kv(first, rows, positions);
+  }
+  if (n == shape.n_rows) return forced.write_output(rows);
+  std::vector<float> all;
+  PLUMB_TRY(forced.read_output(all));
+  std::copy(rows.begin(), rows.end(),
+            all.begin() +
+                static_cast<std::ptrdiff_t>(size_t{first - shape.first_position} * shape.width));
+  return forced.write_output(all);
+}
+
+Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced,
+                                   const model::OpSite* free) {
+  const model::OpInfo& info = forced.info();
+  const model::RowShape shape = forced.output_shape();
+  if (a.width != shape.width) {
+    return Error{PLUMB_INCOMPATIBLE, "op " + info.name + " has rows of " + std::to_string(a.width) +
+                                         " values in A and of " + std::to_string(shape.width) +
+                                         " in B"};
+  }
   Entry& entry = entry_of(info, shape.width);
+  entry.first_in_a = std::min(entry.first_in_a, a.first_position);
+  entry.end_in_a = std::max(entry.end_in_a, a.first_position + a.n_rows());
   entry.first_in_b = std::min(entry.first_in_b, shape.first_position);
   entry.end_in_b = std::max(entry.end_in_b, shape.first_position + shape.n_rows);
   // An engine may leave out rows that nothing reads: those that both have are compared. Of a KV
   // cache that is all rows each time: an op may damage a row that was right when it was new.
-  const uint32_t first = std::max(shape.first_position, recorded.first_position);
-  const uint32_t end =
-      std::min(shape.first_position + shape.n_rows, recorded.first_position + recorded.n_rows());
+  const uint32_t first = std::max(shape.first_position, a.first_position);
+  const uint32_t end = std::min(shape.first_position + shape.n_rows, a.first_position + a.n_rows());
   if (first >= end) return {};
   if (entry.rows.empty()) entry.errors.first_position = first;
   if (first < entry.errors.first_position) return {};
-  PLUMB_TRY(site.read_output(values_));
 
   const uint32_t n = end - first;
   const size_t width = shape.width;
-  const auto rows_a = of_a_->rows(info.name, first, n);
-  const auto rows_forced =
-      std::span(values_).subspan((first - shape.first_position) * width, n * width);
-  const std::span<const float> rows_free =
-      of_b_ == nullptr ? std::span<const float>() : of_b_->rows(info.name, first, n);
   const size_t at = first - entry.errors.first_position;
   const size_t n_seen = entry.rows.size() > at ? entry.rows.size() - at : 0;
+  const auto n_old = static_cast<uint32_t>(std::min<size_t>(n_seen, n));
   entry.rows.resize(std::max(entry.rows.size(), at + n));
+  PLUMB_TRY(read(forced, first, n, forced_));
+  // What B's own run left is counted once, when it is new.
+  const bool has_free = free != nullptr && n_old < n;
+  if (has_free) PLUMB_TRY(read(*free, first + n_old, n - n_old, free_));
+  const auto row_of = [&](std::span<const float> rows, size_t row) {
+    return rows.subspan(row * width, width);
+  };
+  const auto rows_a = a.values.subspan((first - a.first_position) * width, n * width);
   sums_.assign(n, {});
   const uint32_t n_parts =
       rows_a.size() > kValuesForOneThread ? std::min(n, 4 * pool_->n_at_work()) : 1;
@@ -160,19 +193,33 @@ Result<void> OpComparison::after(model::OpSite& site) {
     const size_t begin = size_t{n} * part / n_parts;
     const size_t behind = size_t{n} * (part + 1) / n_parts;
     for (size_t row = begin; row < behind; ++row) {
-      const bool has_free = !rows_free.empty() && row >= n_seen;
-      sums_[row] =
-          compare_row(rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width),
-                      has_free ? rows_free.subspan(row * width, width) : std::span<const float>());
+      sums_[row] = compare_row(
+          row_of(rows_a, row), row_of(forced_.values, row),
+          has_free && row >= n_old ? row_of(free_.values, row - n_old) : std::span<const float>());
     }
   });
   // A position of this forward: the last row is new.
   const uint32_t computed_at = end - 1;
   bool differs = false;
+  std::optional<uint32_t> example_row;
   for (uint32_t row = 0; row < n; ++row) {
-    const RowSums& sums = sums_[row];
+    RowSums& sums = sums_[row];
+    const uint32_t position = first + row;
+    OpErrors::Example place{.position = position,
+                            .computed_at = row < n_old ? computed_at : position};
+    if (!a.kv_positions.empty()) {
+      const int32_t in_a = a.kv_positions[position - a.first_position];
+      const int32_t in_b = forced_.kv_positions[row];
+      if (in_a != in_b) {
+        // A row is read elsewhere: no size of its values measures that.
+        ++sums.n_bits_differ;
+        sums.introduced = kInfinity;
+        place.held_at_a = in_a;
+        place.held_at_b = in_b;
+      }
+    }
     RowSums& held = entry.rows[at + row];
-    if (row >= n_seen) {
+    if (row >= n_old) {
       held = sums;
     } else if (is_worse(sums, held)) {
       held.a = sums.a;
@@ -181,14 +228,19 @@ Result<void> OpComparison::after(model::OpSite& site) {
     }
     if (sums.n_bits_differ == 0) continue;
     differs = true;
-    const uint32_t position = first + row;
-    keep_example(entry, position, row < n_seen ? computed_at : position, sums,
-                 rows_a.subspan(row * width, width), rows_forced.subspan(row * width, width));
+    if (!is_example(entry, sums)) continue;
+    entry.errors.example = place;
+    entry.errors.example->is_over = entry.is_over;
+    example_row = row;
+  }
+  if (example_row) {
+    show_worst(row_of(rows_a, *example_row), row_of(forced_.values, *example_row),
+               *entry.errors.example);
   }
   if (!differs) return {};
   if (entry.codes)
-    PLUMB_TRY(split_worst(entry, site, first - shape.first_position, rows_a, rows_forced));
-  return trace::put_recorded(*of_a_, site, values_);
+    PLUMB_TRY(split_worst(entry, forced, first - shape.first_position, rows_a, forced_.values));
+  return hand_over(a, forced, first, n);
 }
 
 void OpComparison::finish_errors(Entry& entry) const {
@@ -201,13 +253,7 @@ void OpComparison::finish_errors(Entry& entry) const {
     return row.n_bits_differ > 0 || row.total != 0;
   });
   if (differs) {
-    for (size_t i = 0; i < entry.rows.size(); ++i) {
-      RowSums& row = entry.rows[i];
-      // compare_row leaves it out where nothing differs.
-      if (row.a == 0) {
-        row.a = sum_of_squares(
-            of_a_->rows(errors.op, errors.first_position + static_cast<uint32_t>(i), 1));
-      }
+    for (const RowSums& row : entry.rows) {
       all.a += row.a;
       all.introduced += row.introduced;
       all.inherited += row.inherited;
@@ -226,7 +272,7 @@ void OpComparison::finish_errors(Entry& entry) const {
       errors.worst_position = errors.first_position + static_cast<uint32_t>(i);
     }
   }
-  if (of_b_ == nullptr || of_b_->find(errors.op) == nullptr) return;
+  if (!runs_freely_) return;
   errors.inherited = relative(all.inherited, all.a, 0);
   errors.total = relative(all.total, all.a, 0);
   errors.total_by_row.assign(entry.rows.size(), 0);
@@ -242,7 +288,7 @@ std::vector<OpErrors> OpComparison::finish() {
       continue;
     }
     const uint64_t n = entry.rows.size();
-    n_rows_not_compared_ += of_a_->find(entry.errors.op)->n_rows() - n;
+    n_rows_not_compared_ += entry.end_in_a - entry.first_in_a - n;
     n_rows_not_compared_ += entry.end_in_b - entry.first_in_b - n;
     finish_errors(entry);
     OpErrors& errors = entry.errors;

@@ -92,6 +92,17 @@ Result<void> run_until(Side& side, const Replay& replay, Stop& stop) {
   return std::move(done).error();
 }
 
+// An error that ended A's run before ends it here too: what is in front of it was recorded.
+Result<void> record(Side& a, const Replay& replay) {
+  PLUMB_TRY(a.restart());
+  const ForwardRequest wanted{replay.of_a, replay.all_rows, replay.cancel};
+  auto done = a.forward(replay.prompt, wanted);
+  for (size_t i = 0; done && i < replay.generated.size(); ++i)
+    done = a.forward(replay.generated.subspan(i, 1), wanted);
+  if (!done && done.error().code != PLUMB_NUMERIC) return std::move(done).error();
+  return {};
+}
+
 OpSide side_of(Side& side, model::OpSite& site, const std::vector<float>& cache) {
   OpSide found;
   found.record = site.op();
@@ -105,6 +116,7 @@ OpSide side_of(Side& side, model::OpSite& site, const std::vector<float>& cache)
 
 Result<void> visit_op(Side& a, Side& b, const Replay& replay, const std::string& op,
                       uint32_t position, const std::function<void(OpEvidence&)>& visit) {
+  if (replay.of_a->ops().empty()) PLUMB_TRY(record(a, replay));
   const auto recorded = [&](const std::string& name, uint32_t first,
                             uint32_t n) -> std::optional<Rows> {
     const auto rows = replay.of_a->rows(name, first, n);

@@ -19,7 +19,8 @@ struct Replay {
   std::span<const int32_t> prompt;
   std::span<const int32_t> generated;
   bool all_rows = false;
-  const trace::Recording* of_a = nullptr;
+  /// What A left; where it is empty, A is run and recorded when an op is first visited.
+  trace::Recording* of_a = nullptr;
   const std::atomic<bool>* cancel = nullptr;
 };
 

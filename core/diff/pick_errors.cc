@@ -67,7 +67,6 @@ double as_probability(double value) {
 struct Picked {
   pipeline::Pick pick;
   std::vector<Candidates> stages;  // what each left
-  Distribution distribution;
 };
 
 // end: why there was no pick; then the rest is empty.
@@ -83,7 +82,6 @@ Result<Picked> pick(pipeline::SamplerChain& chain, std::span<const float> logits
   }
   if (!made) return std::move(made).error();
   picked.pick = *made;
-  picked.distribution = Distribution::of(chain.candidates());
   return picked;
 }
 
@@ -117,13 +115,14 @@ std::string first_unequal_stage(const pipeline::SamplerChain& a,
 }
 
 // Of the last stages: what coin, if any, they throw.
-double flip_probability(const std::string& draw_a, const std::string& draw_b, const Picked& a,
-                        const Picked& b) {
-  const bool coin_a = !std::isnan(a.pick.coin), coin_b = !std::isnan(b.pick.coin);
-  if (!coin_a && !coin_b) return a.pick.id == b.pick.id ? 0 : 1;
-  const auto point = [](const Picked& of) { return Distribution{{of.pick.id}, {1.0}}; };
-  const Distribution left = coin_a ? a.distribution : point(a);
-  const Distribution right = coin_b ? b.distribution : point(b);
+double flip_probability(const std::string& draw_a, const std::string& draw_b,
+                        const pipeline::Pick& a, const pipeline::Pick& b, const Distribution& of_a,
+                        const Distribution& of_b) {
+  const bool coin_a = !std::isnan(a.coin), coin_b = !std::isnan(b.coin);
+  if (!coin_a && !coin_b) return a.id == b.id ? 0 : 1;
+  const auto point = [](const pipeline::Pick& of) { return Distribution{{of.id}, {1.0}}; };
+  const Distribution left = coin_a ? of_a : point(a);
+  const Distribution right = coin_b ? of_b : point(b);
   if (draw_a == draw_b && draw_a == "cdf") return flip_probability_cdf(left, right);
   if (draw_a == draw_b && draw_a == "gumbel") return flip_probability_gumbel(left, right);
   return flip_probability_independent(left, right);
@@ -219,15 +218,19 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   if (!std::isnan(of_a.pick.coin)) errors.coin = of_a.pick.coin;
   errors.n_kept_a = of_a.pick.n_kept;
   errors.n_kept_b = of_b.pick.n_kept;
-  for (const Pair& pair : joined(of_a.distribution, of_b.distribution))
-    errors.n_kept_both += pair.p > 0 && pair.q > 0 ? 1 : 0;
+  const Distribution left_a = Distribution::of(a.candidates());
   errors.first_stage = first_unequal_stage(a, of_a.stages, b, of_b.stages);
-  errors.flip_probability = flip_probability(errors.draw_a, errors.draw_b, of_a, of_b);
-  errors.total_variation = total_variation(of_a.distribution, of_b.distribution);
   if (errors.first_stage.empty() && errors.draw_a == errors.draw_b && errors.id_a == errors.id_b) {
-    errors.total_variation = errors.flip_probability = 0;  // no more than rounding
+    errors.n_kept_both = static_cast<uint32_t>(
+        std::ranges::count_if(left_a.probabilities, [](double p) { return p > 0; }));
     return errors;
   }
+  const Distribution left_b = Distribution::of(b.candidates());
+  for (const Pair& pair : joined(left_a, left_b))
+    errors.n_kept_both += pair.p > 0 && pair.q > 0 ? 1 : 0;
+  errors.flip_probability =
+      flip_probability(errors.draw_a, errors.draw_b, of_a.pick, of_b.pick, left_a, left_b);
+  errors.total_variation = total_variation(left_a, left_b);
   const bool is_rounding = errors.n_kept_a == errors.n_kept_b &&
                            errors.n_kept_b == errors.n_kept_both &&
                            errors.total_variation <= kRounding && errors.id_a == errors.id_b &&

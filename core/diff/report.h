@@ -80,6 +80,8 @@ struct OpErrors {
     /// of a KV cache.
     uint32_t computed_at = 0;
     float a = 0, b = 0;  // A(xA), B(xA)
+    /// Of a row of a KV cache that the two hold at other positions: which.
+    std::optional<int32_t> held_at_a = {}, held_at_b = {};
     bool is_over = false;
   };
   std::optional<Example> example;

@@ -6,7 +6,8 @@
 
 namespace plumbline::diff {
 
-/// Sums of squares over one row, in double precision. Where no bit differs, a is left at 0 too.
+/// Sums of squares over one row, in double precision and in an order that is the same on every
+/// machine. What is equal bit for bit has no error, also where it is no number.
 struct RowSums {
   double a = 0;  // A(xA)
   double introduced = 0;  // B(xA) - A(xA)
@@ -18,7 +19,5 @@ struct RowSums {
 /// a: A's row. forced: B's on A's inputs. free: B's on its own, or empty.
 RowSums compare_row(std::span<const float> a, std::span<const float> forced,
                     std::span<const float> free);
-
-double sum_of_squares(std::span<const float> row);
 
 }  // namespace plumbline::diff

@@ -69,6 +69,15 @@ class PipelineSide : public Side {
 
   Result<void> restart() override { return decoder_->truncate(0); }
 
+  model::Decoder* decoder() override { return decoder_; }
+  Result<model::Decoder*> twin(size_t number) override {
+    while (twins_.size() <= number) {
+      PLUMB_ASSIGN(std::unique_ptr<model::Decoder> made, decoder_->twin());
+      twins_.push_back(std::move(made));
+    }
+    return twins_[number].get();
+  }
+
   Result<std::span<const float>> forward(std::span<const int32_t> ids,
                                          const ForwardRequest& request) override {
     trace::Recording none;
@@ -105,6 +114,7 @@ class PipelineSide : public Side {
   }
 
   model::Decoder* decoder_;
+  std::vector<std::unique_ptr<model::Decoder>> twins_;
   std::vector<std::string> ops_;
   std::map<std::string, NumericsClass, std::less<>> classes_;
   std::vector<float> rows_;  // of all ids
@@ -135,6 +145,10 @@ Result<void> Side::identify(const SideOptions& options) {
   return {};
 }
 
+Result<model::Decoder*> Side::twin(size_t) {
+  return Error{PLUMB_UNSUPPORTED, "a foreign engine's weights are its own"};
+}
+
 void Side::add_note(const std::string& note) {
   if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
 }
@@ -159,6 +173,16 @@ Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
   auto side = std::make_unique<PipelineSide>(config, pipeline, *decoder);
   PLUMB_TRY(side->describe(options));
   return std::unique_ptr<Side>(std::move(side));
+}
+
+bool promises_equal(Side& a, Side& b) {
+  if (a.op_names() != b.op_names() || a.identity().is_runner || b.identity().is_runner)
+    return false;
+  if (a.identity().model_sha256 != b.identity().model_sha256) return false;
+  return std::all_of(a.op_names().begin(), a.op_names().end(), [&](const std::string& op) {
+    const NumericsClass& of_a = *a.op_class(op);
+    return of_a == *b.op_class(op) && of_a.promises_equal_bits();
+  });
 }
 
 bool templates_differ(Side& a, Side& b) {

@@ -12,6 +12,7 @@
 #include "core/config/load.h"
 #include "core/diff/noise.h"
 #include "core/diff/report.h"
+#include "core/model/decoder.h"
 #include "core/model/op_observer.h"
 #include "core/pipeline/pipeline.h"
 #include "core/trace/recording.h"
@@ -65,6 +66,11 @@ class Side {
   virtual Result<std::span<const float>> forward(std::span<const int32_t> ids,
                                                  const ForwardRequest& request) = 0;
 
+  /// What runs its ops; null: a foreign engine.
+  virtual model::Decoder* decoder() { return nullptr; }
+  /// Another on the same weights; made when first asked for. number: one has many.
+  virtual Result<model::Decoder*> twin(size_t number);
+
  protected:
   Side(const config::ResolvedConfig& config, pipeline::Pipeline& pipeline)
       : config_(&config), pipeline_(&pipeline) {}
@@ -91,6 +97,9 @@ class Side {
 Result<std::unique_ptr<Side>> make_side(const SideOptions& options,
                                         const config::ResolvedConfig& config,
                                         pipeline::Pipeline& pipeline);
+
+/// Equal arithmetic on equal weights, on all ops that either side has.
+bool promises_equal(Side& a, Side& b);
 
 /// Do the two render conversations by other texts, engines or settings?
 bool templates_differ(Side& a, Side& b);

@@ -26,8 +26,11 @@ Place place_of(const PromptReport& prompt, const OpErrors& op) {
   if (op.example) {
     place.at = op.example->position;
     const std::string channel = "channel " + std::to_string(op.example->channel) + ": ";
-    place.seen_a = channel + number(op.example->a);
-    place.seen_b = channel + number(op.example->b);
+    const auto seen = [&](std::optional<int32_t> held_at, float value) {
+      return held_at ? "a row for position " + std::to_string(*held_at) : channel + number(value);
+    };
+    place.seen_a = seen(op.example->held_at_a, op.example->a);
+    place.seen_b = seen(op.example->held_at_b, op.example->b);
   }
   place.step = step_of(prompt, op.example ? op.example->computed_at : op.worst_position);
   return place;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/model/decoder_graph.h"
+#include "core/model/forward.h"
 #include "core/model/rope_table.h"
 
 namespace plumbline::model {
@@ -22,10 +23,13 @@ uint64_t tensor_bytes(const ModelFile& file, const std::string& tensor) {
 
 }  // namespace
 
-Decoder::Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends)
-    : hp_(std::move(hp)),
+Decoder::Decoder(const ModelFile& file, HyperParameters hp, ThreadPool& pool,
+                 DecoderOptions options)
+    : file_(&file),
+      hp_(std::move(hp)),
       pool_(&pool),
-      values_(std::move(backends)),
+      options_(std::move(options)),
+      values_(options_.backends),
       graph_(std::make_unique<Graph>(values_)) {}
 
 Decoder::~Decoder() = default;
@@ -33,37 +37,43 @@ Decoder::~Decoder() = default;
 Result<std::unique_ptr<Decoder>> Decoder::create(const ModelFile& file, ThreadPool& pool,
                                                  const DecoderOptions& options) {
   PLUMB_ASSIGN(HyperParameters hp, file.hyper_parameters());
-  std::unique_ptr<Decoder> decoder(new Decoder(std::move(hp), pool, options.backends));
-  Decoder& d = *decoder;
-  d.capacity_rows_ = options.context_rows != 0
-                         ? options.context_rows
-                         : std::min(d.hp_.n_context_train, kDefaultContextRows);
-  d.chunk_rows_ = std::min(std::max(1u, options.chunk_rows), d.capacity_rows_);
-  d.kv_format_ = options.kv_format;
-
-  GraphOptions graph_options;
-  graph_options.capacity_rows = d.capacity_rows_;
-  graph_options.chunk_rows = d.chunk_rows_;
-  d.head_rows_ = std::min(kHeadRows, d.chunk_rows_);
-  graph_options.head_rows = d.head_rows_;
-  graph_options.activations = options.activations;
-  graph_options.kv_format = options.kv_format;
-  Placement placement(options.overrides);
-  Weights weights(file);
-  PLUMB_TRY(
-      build_graph(d.hp_, graph_options, file, placement, pool, d.values_, weights, *d.graph_));
-  d.weight_bytes_per_token_ = weights.source_bytes();
-  if (!d.hp_.tied_head) {
-    const uint64_t embedding = tensor_bytes(file, "token_embd.weight");
-    d.weight_bytes_per_token_ -= embedding - embedding / d.hp_.n_vocab;
-  }
-  d.positions_.resize(d.chunk_rows_);
-  const size_t rope_width = std::max(d.hp_.rope.n_rotated, d.hp_.rope_local.n_rotated) / 2;
-  d.cosines_.resize(kRopeRowsAtOnce * rope_width);
-  d.sines_.resize(kRopeRowsAtOnce * rope_width);
-  d.logits_.resize(d.hp_.n_vocab);
-  PLUMB_TRY(d.plan());
+  std::unique_ptr<Decoder> decoder(new Decoder(file, std::move(hp), pool, options));
+  decoder->weights_ = std::make_unique<Weights>(file);
+  PLUMB_TRY(decoder->build(*decoder->weights_));
   return decoder;
+}
+
+Result<std::unique_ptr<Decoder>> Decoder::twin() {
+  if (weights_ == nullptr) return Error{PLUMB_INVALID_ARGUMENT, "a twin has no twin of its own"};
+  std::unique_ptr<Decoder> decoder(new Decoder(*file_, hp_, *pool_, options_));
+  PLUMB_TRY(decoder->build(*weights_));
+  return decoder;
+}
+
+Result<void> Decoder::build(Weights& weights) {
+  capacity_rows_ = options_.context_rows != 0 ? options_.context_rows
+                                              : std::min(hp_.n_context_train, kDefaultContextRows);
+  chunk_rows_ = std::min(std::max(1u, options_.chunk_rows), capacity_rows_);
+  head_rows_ = std::min(kHeadRows, chunk_rows_);
+  GraphOptions graph_options;
+  graph_options.capacity_rows = capacity_rows_;
+  graph_options.chunk_rows = chunk_rows_;
+  graph_options.head_rows = head_rows_;
+  graph_options.activations = options_.activations;
+  graph_options.kv_format = options_.kv_format;
+  Placement placement(options_.overrides);
+  PLUMB_TRY(build_graph(hp_, graph_options, *file_, placement, *pool_, values_, weights, *graph_));
+  weight_bytes_per_token_ = weights.source_bytes();
+  if (!hp_.tied_head) {
+    const uint64_t embedding = tensor_bytes(*file_, "token_embd.weight");
+    weight_bytes_per_token_ -= embedding - embedding / hp_.n_vocab;
+  }
+  positions_.resize(chunk_rows_);
+  const size_t rope_width = std::max(hp_.rope.n_rotated, hp_.rope_local.n_rotated) / 2;
+  cosines_.resize(kRopeRowsAtOnce * rope_width);
+  sines_.resize(kRopeRowsAtOnce * rope_width);
+  logits_.resize(hp_.n_vocab);
+  return plan();
 }
 
 Result<void> Decoder::plan() {
@@ -114,7 +124,7 @@ Result<void> Decoder::fill_rope_tables(uint32_t n_rows) {
   return {};
 }
 
-Result<void> Decoder::run_chunk(std::span<const int32_t> ids) {
+Result<Program*> Decoder::begin_chunk(std::span<const int32_t> ids) {
   const auto n_rows = static_cast<uint32_t>(ids.size());
   std::iota(positions_.begin(), positions_.begin() + n_rows, static_cast<int32_t>(n_past_));
   PLUMB_TRY(fill_rope_tables(n_past_ + n_rows));
@@ -127,14 +137,17 @@ Result<void> Decoder::run_chunk(std::span<const int32_t> ids) {
     if (op.kind == PLUMB_OP_KV_APPEND) op.as.kv_append.first_row = n_past_;
     if (op.kind == PLUMB_OP_ATTEND) op.as.attend.n_rows_kv = n_past_ + n_rows;
   }
-  return body.run(*pool_, n_past_, observer_, cancel_, counters_);
+  return &body;
 }
 
-Result<std::span<const float>> Decoder::run_head(uint32_t chunk_row, uint32_t n_rows) {
+Program& Decoder::begin_head(uint32_t chunk_row, uint32_t n_rows) {
   Program& head = graph_->head;
   head.set_rows(n_rows);
   head.op(0).as.norm.in.offset_bytes = uint64_t{4} * hp_.d_model * chunk_row;
-  PLUMB_TRY(head.run(*pool_, n_past_ + chunk_row, observer_, cancel_, counters_));
+  return head;
+}
+
+Result<std::span<const float>> Decoder::head_logits(uint32_t n_rows) {
   PLUMB_ASSIGN(const plumb_slice slice, values_.slice(graph_->logits, graph_->logits_at));
   const Backend& backend = *values_.backends()[graph_->logits_at];
   const size_t n = size_t{n_rows} * hp_.n_vocab;
@@ -147,49 +160,28 @@ Result<std::span<const float>> Decoder::run_head(uint32_t chunk_row, uint32_t n_
 }
 
 Result<std::span<const float>> Decoder::forward(std::span<const int32_t> ids) {
-  PLUMB_TRY(check_ids(ids));
-  const uint32_t before = n_past_;
-  const auto attempt = [&]() -> Result<std::span<const float>> {
-    while (true) {
-      const auto chunk = ids.first(std::min<size_t>(ids.size(), chunk_rows_));
-      PLUMB_TRY(run_chunk(chunk));
-      ids = ids.subspan(chunk.size());
-      if (ids.empty()) {
-        PLUMB_ASSIGN(const auto logits, run_head(static_cast<uint32_t>(chunk.size()) - 1, 1));
-        n_past_ += static_cast<uint32_t>(chunk.size());
-        return logits;
-      }
-      n_past_ += static_cast<uint32_t>(chunk.size());
-    }
-  };
-  auto result = attempt();
-  if (!result) n_past_ = before;
-  return result;
+  Forward forward(*this, ids, Forward::Rows::kLast);
+  std::span<const float> logits;
+  while (true) {
+    PLUMB_ASSIGN(const bool goes_on, forward.begin_part());
+    if (!goes_on) return logits;
+    PLUMB_TRY(forward.run_part(observer_));
+    logits = forward.logits();
+  }
 }
 
 Result<void> Decoder::forward_all(std::span<const int32_t> ids, const RowSink& sink) {
-  PLUMB_TRY(check_ids(ids));
-  const uint32_t before = n_past_;
-  const auto attempt = [&]() -> Result<void> {
-    while (!ids.empty()) {
-      const auto chunk = ids.first(std::min<size_t>(ids.size(), chunk_rows_));
-      PLUMB_TRY(run_chunk(chunk));
-      const auto n_rows = static_cast<uint32_t>(chunk.size());
-      for (uint32_t first = 0; first < n_rows; first += head_rows_) {
-        const uint32_t count = std::min(head_rows_, n_rows - first);
-        PLUMB_ASSIGN(const auto logits, run_head(first, count));
-        for (uint32_t row = 0; row < count; ++row) {
-          sink(n_past_ + first + row, logits.subspan(size_t{row} * hp_.n_vocab, hp_.n_vocab));
-        }
-      }
-      n_past_ += static_cast<uint32_t>(chunk.size());
-      ids = ids.subspan(chunk.size());
+  Forward forward(*this, ids, Forward::Rows::kAll);
+  while (true) {
+    PLUMB_ASSIGN(const bool goes_on, forward.begin_part());
+    if (!goes_on) return {};
+    PLUMB_TRY(forward.run_part(observer_));
+    const std::span<const float> logits = forward.logits();
+    for (size_t at = 0; at < logits.size(); at += hp_.n_vocab) {
+      sink(forward.logits_position() + static_cast<uint32_t>(at / hp_.n_vocab),
+           logits.subspan(at, hp_.n_vocab));
     }
-    return {};
-  };
-  auto result = attempt();
-  if (!result) n_past_ = before;
-  return result;
+  }
 }
 
 Result<void> Decoder::truncate(uint32_t n_rows) {
@@ -209,7 +201,7 @@ Result<void> Decoder::truncate(uint32_t n_rows) {
 }
 
 uint64_t Decoder::kv_bytes_per_row() const {
-  const uint64_t element = kv_format_ == PLUMB_F32 ? 4 : 2;
+  const uint64_t element = options_.kv_format == PLUMB_F32 ? 4 : 2;
   return 2 * element * hp_.n_layers * hp_.n_heads_kv * hp_.head_width;
 }
 

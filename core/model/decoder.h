@@ -20,6 +20,7 @@
 namespace plumbline::model {
 
 struct Graph;
+class Weights;
 
 struct DecoderOptions {
   std::vector<Backend*> backends;  // [0] runs everything that no override names
@@ -38,9 +39,15 @@ class Decoder {
   static Result<std::unique_ptr<Decoder>> create(const ModelFile& file, ThreadPool& pool,
                                                  const DecoderOptions& options);
   ~Decoder();
+  /// Another decoder on the same prepared weights, with caches and activations of its own, on which
+  /// it can run in step with this one. Neither of the two may be in use by two threads at once, nor
+  /// both. The first must outlive it.
+  Result<std::unique_ptr<Decoder>> twin();
 
   const HyperParameters& hyper_parameters() const { return hp_; }
   uint32_t capacity_rows() const { return capacity_rows_; }
+  uint32_t chunk_rows() const { return chunk_rows_; }
+  ThreadPool& pool() const { return *pool_; }
   /// Rows in the KV caches: ids that forward has seen and truncate has not taken back.
   uint32_t n_past() const { return n_past_; }
 
@@ -76,16 +83,25 @@ class Decoder {
   bool is_in_head(const OpInfo& op) const;
 
  private:
-  Decoder(HyperParameters hp, ThreadPool& pool, std::vector<Backend*> backends);
+  friend class Forward;
+
+  Decoder(const ModelFile& file, HyperParameters hp, ThreadPool& pool, DecoderOptions options);
+  Result<void> build(Weights& weights);
   Result<void> check_ids(std::span<const int32_t> ids) const;
-  Result<void> run_chunk(std::span<const int32_t> ids);
-  /// Logits f32[n_rows,V] of rows of the last chunk; n_rows: at most head_rows_.
-  Result<std::span<const float>> run_head(uint32_t chunk_row, uint32_t n_rows);
+  // Make a list of ops ready: of the ids that come next, or of the head for rows of theirs, at most
+  // head_rows_.
+  Result<Program*> begin_chunk(std::span<const int32_t> ids);
+  Program& begin_head(uint32_t chunk_row, uint32_t n_rows);
+  /// Logits f32[n_rows,V] that the head left.
+  Result<std::span<const float>> head_logits(uint32_t n_rows);
   Result<void> fill_rope_tables(uint32_t n_rows);
   Result<void> plan();
 
+  const ModelFile* file_;
   HyperParameters hp_;
   ThreadPool* pool_;
+  DecoderOptions options_;
+  std::unique_ptr<Weights> weights_;  // null: it is a twin
   Values values_;
   std::unique_ptr<Graph> graph_;
   uint32_t capacity_rows_ = 0;
@@ -93,7 +109,6 @@ class Decoder {
   uint32_t head_rows_ = 0;
   uint32_t n_past_ = 0;
   uint32_t n_rope_rows_ = 0;  // filled rows of the RoPE tables
-  plumb_format kv_format_ = PLUMB_F32;
   uint64_t weight_bytes_per_token_ = 0;
   OpObserver* observer_ = nullptr;
   const std::atomic<bool>* cancel_ = nullptr;

@@ -48,18 +48,28 @@ class OpSite {
   /// does.
   Result<void> read_input(size_t operand, std::vector<float>& to) const;
   Result<void> read_output(std::vector<float>& to) const;
+  /// The same, where it lies if the host can see it, else read into room. Valid until the op's
+  /// value is written again.
+  Result<std::span<const float>> view_output(std::vector<float>& room) const;
   /// Puts other values in place, quantised anew where the op reads them so. Other readers of the
   /// value see them too. values: of the shape.
   Result<void> write_input(size_t operand, std::span<const float> values) const;
   Result<void> write_output(std::span<const float> values) const;
+
+  /// Of kv_append and attend: rows of the cache from the first on, and the positions that they are
+  /// held at.
+  Result<void> read_kv(uint32_t first, uint32_t n_rows, std::vector<float>& rows,
+                       std::vector<int32_t>& positions) const;
+  /// rows: f32[n,2*K*C]. positions: of each; none: they stay as they are.
+  Result<void> write_kv(uint32_t first, std::span<const float> rows,
+                        std::span<const int32_t> positions) const;
 
   /// Runs the op (once more), as its record stands.
   Result<void> run() const;
 
  private:
   Result<plumb_slice> operand_slice(size_t operand) const;
-  Result<void> read_kv(std::vector<float>& to) const;
-  Result<void> write_kv(std::span<const float> values) const;
+  uint32_t n_kv_rows() const;
 
   Program* program_;
   size_t index_;

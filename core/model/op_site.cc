@@ -76,7 +76,8 @@ Result<plumb_slice> OpSite::operand_slice(size_t operand) const {
 }
 
 Result<void> OpSite::read_input(size_t operand, std::vector<float>& to) const {
-  if (info().operands[operand].is_kv()) return read_kv(to);
+  std::vector<int32_t> ignored;
+  if (info().operands[operand].is_kv()) return read_kv(0, n_kv_rows(), to, ignored);
   PLUMB_ASSIGN(const plumb_slice slice, operand_slice(operand));
   to.resize(input_shape(operand).size());
   return program_->backend_of(index_).read(slice, to.data(), 4 * to.size());
@@ -84,7 +85,7 @@ Result<void> OpSite::read_input(size_t operand, std::vector<float>& to) const {
 
 Result<void> OpSite::write_input(size_t operand, std::span<const float> values) const {
   const Operand& read = info().operands[operand];
-  if (read.is_kv()) return write_kv(values);
+  if (read.is_kv()) return write_kv(0, values, {});
   PLUMB_ASSIGN(const plumb_slice slice, operand_slice(operand));
   PLUMB_TRY(program_->backend_of(index_).write(slice, values.data(), values.size_bytes()));
   if (read.quantised_by >= 0) return program_->run_op(static_cast<size_t>(read.quantised_by));
@@ -92,14 +93,25 @@ Result<void> OpSite::write_input(size_t operand, std::span<const float> values) 
 }
 
 Result<void> OpSite::read_output(std::vector<float>& to) const {
-  if (info().kind == PLUMB_OP_KV_APPEND) return read_kv(to);
+  std::vector<int32_t> ignored;
+  if (info().kind == PLUMB_OP_KV_APPEND) return read_kv(0, n_kv_rows(), to, ignored);
   PLUMB_ASSIGN(const plumb_slice slice, program_->values().slice(info().output, info().backend));
   to.resize(output_shape().size());
   return program_->backend_of(index_).read(slice, to.data(), 4 * to.size());
 }
 
+Result<std::span<const float>> OpSite::view_output(std::vector<float>& room) const {
+  if (info().kind != PLUMB_OP_KV_APPEND) {
+    PLUMB_ASSIGN(const plumb_slice slice, program_->values().slice(info().output, info().backend));
+    if (const void* const data = program_->backend_of(index_).host_pointer(slice))
+      return std::span(static_cast<const float*>(data), output_shape().size());
+  }
+  PLUMB_TRY(read_output(room));
+  return std::span<const float>(room);
+}
+
 Result<void> OpSite::write_output(std::span<const float> values) const {
-  if (info().kind == PLUMB_OP_KV_APPEND) return write_kv(values);
+  if (info().kind == PLUMB_OP_KV_APPEND) return write_kv(0, values, {});
   PLUMB_ASSIGN(const plumb_slice slice, program_->values().slice(info().output, info().backend));
   return program_->backend_of(index_).write(slice, values.data(), values.size_bytes());
 }
@@ -110,41 +122,49 @@ Result<void> OpSite::run() const {
 
 // ---- KV caches: the backend's halves [S,K,C] and [S,K,C] as rows of one matrix
 
-Result<void> OpSite::read_kv(std::vector<float>& to) const {
+uint32_t OpSite::n_kv_rows() const {
+  return info().kind == PLUMB_OP_KV_APPEND ? output_shape().n_rows : op().as.attend.n_rows_kv;
+}
+
+Result<void> OpSite::read_kv(uint32_t first, uint32_t n_rows, std::vector<float>& rows,
+                             std::vector<int32_t>& positions) const {
   const Backend& backend = program_->backend_of(index_);
-  const uint32_t n =
-      info().kind == PLUMB_OP_KV_APPEND ? output_shape().n_rows : op().as.attend.n_rows_kv;
   const size_t half = info().kv_width / 2;
-  std::vector<float> k(n * half), v(n * half);
+  std::vector<float> k(n_rows * half), v(n_rows * half);
+  positions.resize(n_rows);
   ErrorBuffer error;
-  const plumb_status status = backend.table().kv_export(backend.self(), kv_of(op()), 0, n, k.data(),
-                                                        v.data(), nullptr, error);
+  const plumb_status status = backend.table().kv_export(
+      backend.self(), kv_of(op()), first, n_rows, k.data(), v.data(), positions.data(), error);
   if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info().name);
-  to.resize(2 * half * n);
-  for (size_t row = 0; row < n; ++row) {
-    std::copy_n(&k[row * half], half, &to[2 * row * half]);
-    std::copy_n(&v[row * half], half, &to[(2 * row + 1) * half]);
+  rows.resize(2 * half * n_rows);
+  for (size_t row = 0; row < n_rows; ++row) {
+    std::copy_n(&k[row * half], half, &rows[2 * row * half]);
+    std::copy_n(&v[row * half], half, &rows[(2 * row + 1) * half]);
   }
   return {};
 }
 
-Result<void> OpSite::write_kv(std::span<const float> values) const {
+Result<void> OpSite::write_kv(uint32_t first, std::span<const float> rows,
+                              std::span<const int32_t> positions) const {
   const Backend& backend = program_->backend_of(index_);
   const size_t half = info().kv_width / 2;
-  const auto n = static_cast<uint32_t>(values.size() / (2 * half));
+  const auto n = static_cast<uint32_t>(rows.size() / (2 * half));
   std::vector<float> k(n * half), v(n * half);
-  std::vector<int32_t> positions(n);
+  std::vector<int32_t> held(positions.begin(), positions.end());
   ErrorBuffer error;
-  // Where the rows lie stays as it is.
-  plumb_status status = backend.table().kv_export(backend.self(), kv_of(op()), 0, n, nullptr,
-                                                  nullptr, positions.data(), error);
-  if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info().name);
-  for (size_t row = 0; row < n; ++row) {
-    std::copy_n(&values[2 * row * half], half, &k[row * half]);
-    std::copy_n(&values[(2 * row + 1) * half], half, &v[row * half]);
+  plumb_status status = PLUMB_OK;
+  if (positions.empty()) {
+    held.resize(n);
+    status = backend.table().kv_export(backend.self(), kv_of(op()), first, n, nullptr, nullptr,
+                                       held.data(), error);
+    if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info().name);
   }
-  status = backend.table().kv_import(backend.self(), kv_of(op()), 0, n, k.data(), v.data(),
-                                     positions.data(), error);
+  for (size_t row = 0; row < n; ++row) {
+    std::copy_n(&rows[2 * row * half], half, &k[row * half]);
+    std::copy_n(&rows[(2 * row + 1) * half], half, &v[row * half]);
+  }
+  status = backend.table().kv_import(backend.self(), kv_of(op()), first, n, k.data(), v.data(),
+                                     held.data(), error);
   if (status != PLUMB_OK) return error.take(status).at(backend.id() + ": op " + info().name);
   return {};
 }

@@ -14,6 +14,11 @@ constexpr uint64_t kHeavy = kValuesForOneThread + 1;  // already with one row
 // Of an op over many rows: a thread that is held up for a moment leaves its share to the others.
 constexpr uint32_t kPartsPerThread = 4;
 
+Result<void> check(const std::atomic<bool>* cancel) {
+  if (cancel == nullptr || !cancel->load(std::memory_order_relaxed)) return {};
+  return Error{PLUMB_CANCELLED, "cancelled"};
+}
+
 // Values that one row of an op touches.
 uint64_t values_per_row(const plumb_op& op) {
   switch (op.kind) {
@@ -189,34 +194,49 @@ Result<void> Program::plan() {
   return {};
 }
 
-Result<void> Program::run(ThreadPool& pool, uint32_t first_position, OpObserver* observer,
-                          const std::atomic<bool>* cancel, ProgramCounters& counters) {
+void Program::use(ThreadPool& pool) {
   if (failures_.size() != pool.n_threads()) failures_ = std::vector<Failure>(pool.n_threads());
   pool_ = &pool;
-  for (const Step& step : steps_) {
-    if (cancel != nullptr && cancel->load(std::memory_order_relaxed))
-      return Error{PLUMB_CANCELLED, "cancelled"};
+}
+
+Result<std::optional<size_t>> Program::next_op(Cursor& at, ThreadPool& pool,
+                                               const std::atomic<bool>* cancel,
+                                               ProgramCounters& counters) {
+  use(pool);
+  for (; at.step < steps_.size(); ++at.step, at.n_done = 0) {
+    const Step& step = steps_[at.step];
+    PLUMB_TRY(check(cancel));
     if (step.is_copy) {
       PLUMB_TRY(run_copy(step, counters));
-    } else if (observer == nullptr) {
-      PLUMB_TRY(run_group(step));
-    } else {
-      PLUMB_TRY(run_observed(step, first_position, *observer));
+    } else if (at.n_done < step.n_ops) {
+      return std::optional<size_t>(step.first_op + at.n_done++);
     }
+  }
+  return std::optional<size_t>();
+}
+
+Result<void> Program::run(ThreadPool& pool, uint32_t first_position, OpObserver* observer,
+                          const std::atomic<bool>* cancel, ProgramCounters& counters) {
+  if (observer != nullptr) return run_observed(pool, first_position, *observer, cancel, counters);
+  use(pool);
+  for (const Step& step : steps_) {
+    PLUMB_TRY(check(cancel));
+    PLUMB_TRY(step.is_copy ? run_copy(step, counters) : run_group(step));
   }
   return {};
 }
 
-Result<void> Program::run_observed(const Step& step, uint32_t first_position,
-                                   OpObserver& observer) {
-  for (uint32_t index = step.first_op; index < step.first_op + step.n_ops; ++index) {
-    OpSite site(*this, index, first_position);
-    const bool is_wanted = observer.wants(info_[index]);
+Result<void> Program::run_observed(ThreadPool& pool, uint32_t first_position, OpObserver& observer,
+                                   const std::atomic<bool>* cancel, ProgramCounters& counters) {
+  for (Cursor at;;) {
+    PLUMB_ASSIGN(const std::optional<size_t> index, next_op(at, pool, cancel, counters));
+    if (!index) return {};
+    OpSite site(*this, *index, first_position);
+    const bool is_wanted = observer.wants(info_[*index]);
     if (is_wanted) PLUMB_TRY(observer.before(site));
-    PLUMB_TRY(run_op(index));
+    PLUMB_TRY(run_op(*index));
     if (is_wanted) PLUMB_TRY(observer.after(site));
   }
-  return {};
 }
 
 Result<void> Program::run_op(size_t index) {

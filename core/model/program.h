@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,12 +110,22 @@ class Program {
   /// run.
   Result<void> plan();
   void set_rows(uint32_t n_rows);
+  /// How far a run that goes op by op has come.
+  struct Cursor {
+    size_t step = 0;
+    uint32_t n_done = 0;  // ops of the step
+  };
+  /// The op that comes next, after the copies in front of it, which this makes; none: the run is at
+  /// its end. Whoever asks runs it. Fails CANCELLED as run does.
+  Result<std::optional<size_t>> next_op(Cursor& at, ThreadPool& pool,
+                                        const std::atomic<bool>* cancel, ProgramCounters& counters);
+  bool is_last(size_t index) const { return index + 1 == ops_.size(); }
   /// Executes everything in order. first_position: of the first row, for the observer. cancel:
   /// null, or a flag that ends the run between two ops: CANCELLED. Allocates nothing without an
   /// observer.
   Result<void> run(ThreadPool& pool, uint32_t first_position, OpObserver* observer,
                    const std::atomic<bool>* cancel, ProgramCounters& counters);
-  /// One op of the run that is going on, from an observer's call.
+  /// One op of the run that is going on: what next_op gave, or once more from an observer's call.
   Result<void> run_op(size_t index);
 
  private:
@@ -139,11 +150,13 @@ class Program {
     ErrorBuffer error;
   };
 
+  void use(ThreadPool& pool);
+  Result<void> run_observed(ThreadPool& pool, uint32_t first_position, OpObserver& observer,
+                            const std::atomic<bool>* cancel, ProgramCounters& counters);
   Result<void> run_group(const Step& step);
   uint32_t parts_of(const Step& step, uint32_t n_threads) const;
   Error lowest_failure(const Step& step);
   Result<void> run_copy(const Step& step, ProgramCounters& counters);
-  Result<void> run_observed(const Step& step, uint32_t first_position, OpObserver& observer);
 
   Values* values_;
   std::vector<plumb_op> ops_;

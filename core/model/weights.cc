@@ -129,6 +129,7 @@ Result<void> Weights::prepare_piece(const Piece& piece) const {
 }
 
 Result<void> Weights::prepare(ThreadPool& pool) {
+  if (is_prepared_) return {};
   PLUMB_TRY(find_places());
   const std::vector<Source> all = sources();
   PLUMB_ASSIGN(const std::vector<Piece> pieces, begin(all));
@@ -154,6 +155,7 @@ Result<void> Weights::prepare(ThreadPool& pool) {
     if (piece_rows(tensor) < n_rows_of(tensor) && !source.is_read_on())
       file_->done_with(*source.entry);
   }
+  is_prepared_ = true;
   return {};
 }
 

@@ -30,7 +30,7 @@ class Weights {
   plumb_format format(uint32_t need) const { return needs_[need].entry->tensor.format; }
 
   /// Prepares all needs on the pool's threads, piece by piece, and drops the source pages of each
-  /// piece that no backend keeps using.
+  /// piece that no backend keeps using. Once: a second graph of the same needs has their handles.
   Result<void> prepare(ThreadPool& pool);
   plumb_handle handle(uint32_t need) const { return needs_[need].handle; }
 
@@ -71,6 +71,7 @@ class Weights {
   Result<void> prepare_piece(const Piece& piece) const;
 
   const ModelFile* file_;
+  bool is_prepared_ = false;
   std::vector<Need> needs_;
   std::map<std::pair<const ModelFile::Entry*, const Backend*>, uint32_t> need_of_;
 };

@@ -5,7 +5,7 @@
 namespace plumbline::trace {
 
 Result<void> Recording::put(const std::string& op, uint32_t first_position, uint32_t width,
-                            std::span<const float> values) {
+                            std::span<const float> values, std::span<const int32_t> kv_positions) {
   if (width == 0 || values.size() % width != 0) {
     return Error{PLUMB_INVALID_ARGUMENT, "op " + op + ": " + std::to_string(values.size()) +
                                              " values are no rows of " + std::to_string(width)};
@@ -36,6 +36,11 @@ Result<void> Recording::put(const std::string& op, uint32_t first_position, uint
   rows.values.insert(rows.values.end(), values.begin() + static_cast<std::ptrdiff_t>(n_replaced),
                      values.end());
   bytes_ += 4 * (values.size() - n_replaced);
+  if (kv_positions.empty()) return {};
+  const size_t at_row = first_position - rows.first_position;
+  rows.kv_positions.resize(std::max(rows.kv_positions.size(), at_row + kv_positions.size()));
+  std::copy(kv_positions.begin(), kv_positions.end(),
+            rows.kv_positions.begin() + static_cast<std::ptrdiff_t>(at_row));
   return {};
 }
 
@@ -74,8 +79,12 @@ bool Recorder::wants(const model::OpInfo& op) {
 
 Result<void> Recorder::after(model::OpSite& site) {
   const model::RowShape shape = site.output_shape();
-  PLUMB_TRY(site.read_output(values_));
-  return recording_->put(site.info().name, shape.first_position, shape.width, values_);
+  if (site.info().kind == PLUMB_OP_KV_APPEND) {
+    PLUMB_TRY(site.read_kv(0, shape.n_rows, values_, kv_positions_));
+    return recording_->put(site.info().name, 0, shape.width, values_, kv_positions_);
+  }
+  PLUMB_ASSIGN(const std::span<const float> values, site.view_output(values_));
+  return recording_->put(site.info().name, shape.first_position, shape.width, values);
 }
 
 Result<void> put_recorded(const Recording& recording, const model::OpSite& site,
@@ -92,7 +101,10 @@ Result<void> put_recorded(const Recording& recording, const model::OpSite& site,
   std::copy(rows.begin(), rows.end(),
             written.begin() +
                 static_cast<std::ptrdiff_t>(size_t{first - shape.first_position} * shape.width));
-  return site.write_output(written);
+  if (recorded->kv_positions.size() < recorded->n_rows()) return site.write_output(written);
+  return site.write_kv(
+      first, rows,
+      std::span(recorded->kv_positions).subspan(first - recorded->first_position, end - first));
 }
 
 }  // namespace plumbline::trace

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "core/diff/engine.h"
+#include "core/diff/memory.h"
 #include "core/diff/op_comparison.h"
+#include "core/model/forward.h"
 #include "tests/support/build_host.h"
 
 namespace plumbline::diff {
@@ -305,6 +307,28 @@ TEST(DiffEngine, IdsThatEndATextAreComparedThoughNoneWasGenerated) {
   EXPECT_EQ(report->prompts.at(0).place->seen_b, "id 99 ends the text");
 }
 
+// B runs on what was recorded of A.
+void compare_with(const trace::Recording& of_a, Opened& b, std::span<const int32_t> ids,
+                  OpComparison& comparison) {
+  ASSERT_TRUE(b.side->restart());
+  model::Forward forward(*b.side->decoder(), ids, model::Forward::Rows::kLast);
+  while (true) {
+    const auto goes_on = forward.next();
+    ASSERT_TRUE(goes_on) << goes_on.error().message;
+    if (!*goes_on) return;
+    const model::OpSite& site = forward.site();
+    if (!site.has_output()) continue;
+    const std::string& name = site.info().name;
+    const trace::Rows* const rows = of_a.find(name);
+    if (rows == nullptr) {
+      comparison.add_without_rows(name);
+      continue;
+    }
+    const RowsOfA left{rows->first_position, rows->width, rows->values, rows->kv_positions};
+    ASSERT_TRUE(comparison.compare(left, site, nullptr));
+  }
+}
+
 TEST(DiffEngine, RowsThatAForeignEngineLeavesOutAreCounted) {
   const auto a = open({}), b = open({"kernels.activations=f32"});
   ASSERT_TRUE(a != nullptr && b != nullptr);
@@ -323,9 +347,8 @@ TEST(DiffEngine, RowsThatAForeignEngineLeavesOutAreCounted) {
     n_left_out += rows.n_rows() - 2;
     ASSERT_TRUE(some.put(op, first, rows.width, all.rows(op, first, 2)));
   }
-  OpComparison comparison(*a->side, *b->side, some, nullptr, b->pipeline->threads(), nullptr);
-  ASSERT_TRUE(b->side->restart());
-  ASSERT_TRUE(b->side->forward(ids, {.observer = &comparison}));
+  OpComparison comparison(*a->side, *b->side, false, b->pipeline->threads(), nullptr);
+  compare_with(some, *b, ids, comparison);
   const std::vector<OpErrors> ops = comparison.finish();
   EXPECT_EQ(comparison.n_rows_not_compared(), n_left_out);
   EXPECT_TRUE(comparison.ops_without_rows().contains(without));
@@ -353,6 +376,136 @@ TEST(DiffEngine, ARowOfAKvCacheThatIsDamagedLaterIsFoundWhereItIsDamaged) {
   EXPECT_EQ(prompt.place->at, 3u);
   EXPECT_EQ(prompt.place->step, 2u);
   EXPECT_THAT(ops_that_differ(prompt), ElementsAre("1.kv_append"));
+}
+
+// A case by hand: the same keys and values, but A holds the last row for another position. It is
+// found at kv_append, and B's cache gets A's positions.
+TEST(DiffEngine, RowsOfAKvCacheForOtherPositionsAreFoundWhereTheyAreAppended) {
+  const auto a = open({}), b = open({});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  const std::vector<int32_t> ids{1, 7, 30, 2};
+  trace::Recording of_a;
+  ASSERT_TRUE(a->side->restart());
+  ASSERT_TRUE(a->side->forward(ids, {.recording = &of_a}));
+  const std::string op = "1.kv_append";
+  const trace::Rows held = *of_a.find(op);
+  ASSERT_EQ(held.kv_positions, (std::vector<int32_t>{0, 1, 2, 3}));
+  const std::vector<int32_t> moved{0, 1, 2, 5};
+  ASSERT_TRUE(of_a.put(op, 0, held.width, held.values, moved));
+  OpComparison comparison(*a->side, *b->side, false, b->pipeline->threads(), nullptr);
+  compare_with(of_a, *b, ids, comparison);
+  for (const OpErrors& errors : comparison.finish()) {
+    // A query sees keys up to its own position: at 3, none that is held for 5.
+    const bool differs = errors.op == op || errors.op == "1.attend";
+    EXPECT_EQ(errors.n_bits_differ > 0, differs) << errors.op;
+    if (errors.op != op) continue;
+    EXPECT_EQ(errors.n_bits_differ, 1u);
+    EXPECT_EQ(errors.verdict, Verdict::kWrong);
+    ASSERT_TRUE(errors.example);
+    EXPECT_EQ(errors.example->position, 3u);
+    EXPECT_EQ(errors.example->held_at_a, 5);
+    EXPECT_EQ(errors.example->held_at_b, 3);
+  }
+  std::vector<float> rows;
+  std::vector<int32_t> positions;
+  model::Forward next(*b->side->decoder(), std::span(ids).first(1), model::Forward::Rows::kLast);
+  while (*next.next() && next.site().info().name != op) continue;
+  ASSERT_TRUE(next.site().read_kv(0, 4, rows, positions));
+  EXPECT_EQ(positions, moved);
+}
+
+// Where only the order differs: 0.8 of a flatter distribution takes more ids.
+TEST(DiffEngine, StagesInAnotherOrderAreAnotherChain) {
+  const Report report =
+      compare({"sampling.stages=[top_p: {p: 0.8}, temperature: {t: 4.0}, gumbel]"},
+              {"sampling.stages=[temperature: {t: 4.0}, top_p: {p: 0.8}, gumbel]"}, on_text());
+  EXPECT_EQ(report.verdict, Verdict::kWrong);
+  const PromptReport& prompt = report.prompts.at(0);
+  ASSERT_TRUE(prompt.place);
+  EXPECT_EQ(prompt.place->door, Door::kPick);
+  EXPECT_LT(prompt.picks.at(0).n_kept_a, prompt.picks.at(0).n_kept_b);
+}
+
+// Oracle: the exchange. The logits differ, both sides draw alike, and every difference is allowed.
+TEST(DiffEngine, ChainedPicksThatPartWithinNoiseAreATieFlip) {
+  NoiseTable noise;
+  noise.add({{"canonical-1", "q8", "*", "*"},
+             {"canonical-1", "f32", "*", "*"},
+             {},
+             1e6,
+             1e6,
+             {}});
+  const std::string draw = "sampling.stages=[temperature: {t: 4.0}, cdf]";
+  DiffRequest request = on_text();
+  request.mode = Mode::kChained;
+  request.n_steps = 64;
+  bool has_parted = false;
+  for (request.seed = 1; request.seed <= 16 && !has_parted; ++request.seed) {
+    request.noise = &noise;
+    const Report report = compare({draw}, {draw, "kernels.activations=f32"}, request);
+    const PromptReport& prompt = report.prompts.at(0);
+    has_parted = prompt.picks.size() == 1;
+    if (!has_parted) continue;
+    EXPECT_EQ(report.verdict, Verdict::kTieFlip);
+    ASSERT_FALSE(prompt.logits.empty());
+    // Behind the step at which they part, logits of other ids are not compared.
+    EXPECT_EQ(prompt.logits.back().step, prompt.picks[0].step);
+    EXPECT_EQ(prompt.logits.back().verdict, Verdict::kTieFlip);
+    for (const ExactDoor& door : prompt.exact) {
+      if (!door.place) continue;
+      EXPECT_EQ(door.verdict, Verdict::kTieFlip) << door_name(door.door);
+    }
+    request.noise = nullptr;
+    EXPECT_EQ(compare({draw}, {draw, "kernels.activations=f32"}, request).verdict,
+              Verdict::kUnexplained);
+  }
+  EXPECT_TRUE(has_parted);
+}
+
+// A's script is over after two ids, B's after four: what B does then is compared with nothing.
+TEST(DiffEngine, ChainedLogitsOfASideThatHasEndedAreNotCompared) {
+  DiffRequest request = on_text();
+  request.mode = Mode::kChained;
+  request.n_steps = 8;
+  const Report report = compare({"sampling.stages=[scripted: {ids: [5, 6]}]"},
+                                {"sampling.stages=[scripted: {ids: [5, 6, 7, 8]}]"}, request);
+  const PromptReport& prompt = report.prompts.at(0);
+  ASSERT_EQ(prompt.logits.size(), 3u);
+  for (const LogitErrors& errors : prompt.logits) EXPECT_EQ(errors.n_bits_differ, 0u);
+}
+
+// Sides that run in step keep nothing; other pieces of the prompt, or a question why, need room.
+TEST(DiffEngine, WhatHasToBeRecordedIsCountedBefore) {
+  DiffRequest request = on_text();
+  request.bytes_max = 1000;
+  EXPECT_EQ(compare({}, {"kernels.backend=plumb.cpu.scalar"}, request).verdict, Verdict::kMatch);
+  const Report drift = compare({}, {"kernels.activations=f32"}, request);
+  EXPECT_THAT(drift.prompts.at(0).hints, ElementsAre(HasSubstr("more than the 1000")));
+  EXPECT_FALSE(drift.prompts.at(0).cause);
+
+  const auto a = open({}), b = open({"context.prefill_chunk=3"});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  const auto refused = compare(*a->side, *b->side, request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().message, HasSubstr("give a shorter prompt"));
+}
+
+// Oracle: the recording itself.
+TEST(DiffEngine, BytesOfARecordingAreThoseThatItTakes) {
+  for (const char* model : {"tiny-llama", "tiny-gemma3"}) {
+    const auto a = open({}, model);
+    ASSERT_NE(a, nullptr);
+    const std::vector<int32_t> ids{1, 7, 30, 2, 9};
+    for (const bool all_rows : {false, true}) {
+      trace::Recording recording;
+      ASSERT_TRUE(a->side->restart());
+      ASSERT_TRUE(a->side->forward(ids, {.recording = &recording, .all_rows = all_rows}));
+      EXPECT_EQ(recording.bytes(),
+                recording_bytes(*a->side->decoder(), ids.size(), all_rows ? ids.size() : 1));
+    }
+    EXPECT_EQ(recording_bytes(*a->side->decoder(), uint64_t{1} << 62, 1), UINT64_MAX);
+  }
 }
 
 TEST(DiffEngine, NoPromptsAreNoMatch) {

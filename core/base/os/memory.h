@@ -1,4 +1,4 @@
-// memory.h: big pages, and how much memory this process took.
+// memory.h: big pages, how much memory this process took, and how much there is.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@ namespace plumbline::os {
 
 /// The most memory that this process has had at once, in bytes; 0 if the system does not tell.
 uint64_t peak_memory_bytes();
+
+/// The machine's memory, in bytes; the most there can be if the system does not tell.
+uint64_t physical_memory_bytes();
 
 /// Zeroed memory on huge pages where the system has them. Move-only.
 class BigBuffer {

@@ -49,6 +49,40 @@ TEST(RowErrors, ANanIsSeen) {
   EXPECT_TRUE(std::isnan(sums.introduced));
 }
 
+// Bits that are the same have no error, though inf - inf is no number.
+TEST(RowErrors, WhatIsNoNumberOnBothSidesIsEqual) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> a{1.0f, nan, inf}, free{1.0f, nan, -inf};
+  const RowSums equal = compare_row(a, a, a);
+  EXPECT_EQ(equal.n_bits_differ, 0u);
+  EXPECT_EQ(equal.introduced, 0);
+  EXPECT_EQ(equal.inherited, 0);
+  EXPECT_EQ(equal.total, 0);
+  const RowSums sums = compare_row(a, a, free);
+  EXPECT_EQ(sums.n_bits_differ, 0u);
+  EXPECT_EQ(sums.introduced, 0);
+  EXPECT_FALSE(std::isfinite(sums.inherited));
+  EXPECT_FALSE(std::isfinite(sums.total));
+}
+
+TEST(RowErrors, AnInfinityOnOneSideIsAnInfiniteError) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> a{1.0f, 2.0f}, b{1.0f, inf};
+  EXPECT_EQ(compare_row(a, b, {}).introduced, inf);
+  EXPECT_EQ(compare_row(b, a, {}).introduced, inf);
+}
+
+// Sizes below and at whole vectors; errors whose squares are no floats.
+TEST(RowErrors, SmallErrorsOfAnyWidthAreNotLost) {
+  for (size_t n = 1; n <= 33; ++n) {
+    std::vector<float> a(n, 0.0f), b(n, 0x1p-100f);
+    const RowSums sums = compare_row(a, b, {});
+    EXPECT_EQ(sums.n_bits_differ, n);
+    EXPECT_EQ(sums.introduced, static_cast<double>(n) * 0x1p-200);
+  }
+}
+
 TEST(RowErrors, TheInheritedErrorIsThereWhereTheForcedRowIsEqual) {
   const std::vector<float> a{1.0f, 2.0f}, free{1.0f, 2.5f};
   const RowSums sums = compare_row(a, a, free);
