@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "core/model/forward.h"
 #include "tests/support/model_harness.h"
 #include "tests/support/temporary_folder.h"
 
@@ -60,6 +61,67 @@ TEST(Decoder, LogitsOfAllRowsAreThoseOfOneIdAtATime) {
     }
     EXPECT_TRUE(same_bits(all, single));
   }
+}
+
+// All logits of a forward that is taken op by op.
+std::vector<float> op_by_op(model::Decoder& decoder, std::span<const int32_t> ids,
+                            model::Forward::Rows rows) {
+  std::vector<float> logits;
+  model::Forward forward(decoder, ids, rows);
+  while (true) {
+    const auto goes_on = forward.next();
+    EXPECT_TRUE(goes_on) << (goes_on ? "" : goes_on.error().message);
+    if (!goes_on || !*goes_on) return logits;
+    logits.insert(logits.end(), forward.logits().begin(), forward.logits().end());
+  }
+}
+
+TEST(Decoder, GivesTheSameBitsOpByOp) {
+  for (const uint32_t chunk_rows : {1u, 3u, 512u}) {
+    const auto runner =
+        Runner::create(kModel, {.backend = "plumb.cpu.scalar", .chunk_rows = chunk_rows});
+    ASSERT_NE(runner, nullptr);
+    const std::vector<float> all = runner->all_logits(kIds), last = runner->last_logits(kIds);
+    model::Decoder& decoder = runner->decoder();
+    ASSERT_TRUE(decoder.truncate(0));
+    EXPECT_TRUE(same_bits(op_by_op(decoder, kIds, model::Forward::Rows::kAll), all));
+    EXPECT_EQ(decoder.n_past(), kIds.size());
+    ASSERT_TRUE(decoder.truncate(0));
+    EXPECT_TRUE(same_bits(op_by_op(decoder, kIds, model::Forward::Rows::kLast), last));
+  }
+}
+
+TEST(Decoder, AForwardThatIsLeftWasNeverThere) {
+  const auto runner = small_runner();
+  ASSERT_NE(runner, nullptr);
+  const std::vector<float> expected = runner->last_logits(kIds);
+  model::Decoder& decoder = runner->decoder();
+  ASSERT_TRUE(decoder.truncate(4));
+  {
+    model::Forward forward(decoder, std::span(kIds).first(3), model::Forward::Rows::kLast);
+    for (int i = 0; i < 9; ++i) ASSERT_TRUE(*forward.next());
+  }
+  EXPECT_EQ(decoder.n_past(), 4u);
+  const auto row = decoder.forward(std::span(kIds).subspan(4));
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_TRUE(same_bits(*row, expected));
+}
+
+TEST(Decoder, ATwinHasTheSameWeightsAndCachesOfItsOwn) {
+  const auto runner = small_runner();
+  ASSERT_NE(runner, nullptr);
+  const std::vector<float> expected = runner->last_logits(kIds);
+  model::Decoder& decoder = runner->decoder();
+  const auto twin = decoder.twin();
+  ASSERT_TRUE(twin) << twin.error().message;
+  ASSERT_TRUE(decoder.truncate(4));
+  ASSERT_TRUE((*twin)->forward(std::vector<int32_t>{12, 13, 14}));
+  const auto row = decoder.forward(std::span(kIds).subspan(4));
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_TRUE(same_bits(*row, expected));
+  ASSERT_TRUE((*twin)->truncate(0));
+  EXPECT_TRUE(same_bits(*(*twin)->forward(kIds), expected));
+  EXPECT_FALSE((*twin)->twin());
 }
 
 TEST(Decoder, RefusesIdsAndKeepsWhatItHeld) {
