@@ -14,6 +14,8 @@ namespace {
 constexpr Set kAny = {PLUMB_OP_EMBED, PLUMB_OP_RMS_NORM, PLUMB_OP_LAYER_NORM, PLUMB_OP_MATMUL,
                       PLUMB_OP_ROPE,  PLUMB_OP_ATTEND,   PLUMB_OP_ACTIVATE,   PLUMB_OP_ADD,
                       PLUMB_OP_SCALE, PLUMB_OP_SOFTCAP};
+constexpr Set kNoProduct = {PLUMB_OP_EMBED,    PLUMB_OP_RMS_NORM, PLUMB_OP_ROPE,  PLUMB_OP_ATTEND,
+                            PLUMB_OP_ACTIVATE, PLUMB_OP_ADD,      PLUMB_OP_SCALE, PLUMB_OP_SOFTCAP};
 constexpr Set kProduct = {PLUMB_OP_MATMUL};
 
 /// Where a fault of one row or one channel strikes: neither the first, which is often special, nor
@@ -124,6 +126,10 @@ constexpr Fault kFaults[] = {
     {.name = "matmul_f16_overflow",
      .breaks = "outputs go through f16: rounded to 11 bits, infinite from 65520 on",
      .ops = kProduct,
+     .change_output = round_to_f16},
+    {.name = "half_precision_output",
+     .breaks = "outputs go through f16",
+     .ops = kNoProduct,
      .change_output = round_to_f16},
     {.name = "noise",
      .breaks = "each value is off by a random part of itself, at most amount",

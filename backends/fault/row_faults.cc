@@ -1,5 +1,8 @@
 // row_faults.cc: embeddings, activations, sums and caps of another kind.
+#include <cmath>
+
 #include "call.h"
+#include "plumb/sdk/half.h"
 
 namespace plumbline::fault {
 namespace {
@@ -29,6 +32,34 @@ const char* has_gate(const OpFacts& facts) {
 }
 void swap_gate_and_up(const OpFacts&, plumb_op& op) {
   std::swap(op.as.elementwise.a, op.as.elementwise.b);
+}
+
+float in_f16(float x) {
+  return f16_to_f32(f32_to_f16(x));
+}
+
+Result<void> activate_by_table(Call& call) {
+  constexpr float kTableEnd = 10;
+  const plumb_op_elementwise& e = call.op().as.elementwise;
+  const uint64_t n = call.op().n_rows * output_width(call.facts());
+  PLUMB_ASSIGN(const std::span<float> x, call.read<float>(e.a, n));
+  std::span<float> factors;  // read before the output, which may take their place
+  if (e.b.buffer != 0) {
+    PLUMB_ASSIGN(factors, call.read<float>(e.b, n));
+  }
+  PLUMB_ASSIGN(const std::span<float> entries, call.room<float>(n));
+  const auto is_in_table = [&](uint64_t i) { return std::fabs(x[i]) < kTableEnd; };
+  for (uint64_t i = 0; i < n; ++i) entries[i] = is_in_table(i) ? in_f16(x[i]) : x[i];
+  plumb_op op = call.op();
+  PLUMB_ASSIGN(op.as.elementwise.a, call.put(entries));
+  op.as.elementwise.b = {};
+  PLUMB_TRY(call.run(op));
+  PLUMB_ASSIGN(const std::span<float> out, call.read<float>(e.out, n));
+  for (uint64_t i = 0; i < n; ++i) {
+    if (is_in_table(i)) out[i] = in_f16(out[i]);
+    if (!factors.empty()) out[i] *= factors[i];
+  }
+  return call.write(e.out, out);
 }
 
 const char* has_table(const OpFacts& facts) {
@@ -68,6 +99,10 @@ constexpr Fault kFaults[] = {
      .breaks = "SiLU becomes GELU (tanh), of GELU's two forms each the other",
      .ops = {PLUMB_OP_ACTIVATE},
      .change_record = other_activation},
+    {.name = "activation_half_precision",
+     .breaks = "a table gives f(x) between -10 and 10: x is rounded to f16, and so is f(x)",
+     .ops = {PLUMB_OP_ACTIVATE},
+     .run = activate_by_table},
     {.name = "gate_and_up_swapped",
      .breaks = "f(up) * gate instead of f(gate) * up",
      .ops = {PLUMB_OP_ACTIVATE},

@@ -35,6 +35,7 @@
   X(embedding_scale_missing)      \
   X(embedding_row_off_by_one)     \
   X(activation_wrong)             \
+  X(activation_half_precision)    \
   X(gate_and_up_swapped)          \
   X(residual_missing)             \
   X(branch_missing)               \
@@ -51,6 +52,7 @@
   X(matmul_last_block_lost)       \
   X(matmul_saturating_product)    \
   X(matmul_f16_overflow)          \
+  X(half_precision_output)        \
   X(activation_scale_shared)
 
 namespace plumbline::diff {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "plumb/sdk/blocks.h"
+#include "plumb/sdk/half.h"
 #include "tests/support/fault_plugin.h"
 #include "tests/support/random_tensors.h"
 
@@ -271,6 +272,40 @@ TEST(OutputFaults, OfProductsAreOfProductsOnly) {
   EXPECT_EQ(product(broken(kReference, "matmul_f16_overflow"), identity, x, PLUMB_F32),
             (std::vector<float>{1, 2, 3, INFINITY}));
   EXPECT_EQ(copied("head_wrong", kX, 4), kX);
+}
+
+// Oracle: 11 bits have steps of 2^-10 above 1, so that 2^-12 is lost; the largest number is 65504.
+TEST(OutputFaults, OfHalfPrecision) {
+  EXPECT_EQ(copied("half_precision_output", {1 + 0x1p-12f, -2, 65504, 70000}, 4),
+            (std::vector<float>{1, -2, 65504, INFINITY}));
+}
+
+// Oracle: the function in f64, between two roundings; beyond 10 in f32 as ever.
+TEST(ActivationFaults, ATableHasTenOnEitherSide) {
+  Rig rig(broken(kReference, "activation_half_precision"));
+  const std::vector<float> x = {1 + 0x1p-12f, -0.3f, 9.9999f, 10.0001f, -11.3f, 3.14159f};
+  const std::vector<float> gate = {3, 1.1f, 1, 1, 7, -2};
+  const auto n = static_cast<uint32_t>(x.size());
+  const auto in_f16 = [](double value) {
+    return f16_to_f32(f32_to_f16(static_cast<float>(value)));
+  };
+  const auto silu = [](double value) { return value / (1 + std::exp(-value)); };
+  plumb_op op = make_op(PLUMB_OP_ACTIVATE, 1);
+  plumb_op_elementwise& e = op.as.elementwise;
+  e.a = rig.input(x);
+  e.b = rig.input(gate);
+  e.out = rig.room(4 * n);
+  e.width = n;
+  e.function = PLUMB_ACT_SILU;
+  const Outcome outcome = rig.execute(op, 2);
+  ASSERT_EQ(outcome.status, PLUMB_OK) << outcome.message;
+  const std::vector<float> seen = rig.values<float>(e.out, n);
+  for (uint32_t i = 0; i < n; ++i) {
+    const bool is_in_table = std::fabs(x[i]) < 10;
+    const float y =
+        is_in_table ? in_f16(silu(in_f16(x[i]))) : static_cast<float>(silu(double{x[i]}));
+    EXPECT_NEAR(seen[i], y * gate[i], is_in_table ? 0 : 4e-7 * std::fabs(y * gate[i])) << x[i];
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/diff/diagnose.h"
 #include "core/diff/signatures/suspect.h"
+#include "plumb/sdk/half.h"
 #include "tests/unit/signatures/small_pair.h"
 
 namespace plumbline::diff {
@@ -138,6 +139,36 @@ TEST_F(Made, AForeignEngineIsTheSuspect) {
     EXPECT_EQ(cause->signature, "rope_pairing");
     EXPECT_EQ(cause->statement.substr(0, 2), "A ");
   });
+}
+
+// One that reads its activation function from a table, or computes it in f16; neither tells more
+// than what it put out.
+TEST_F(Made, AForeignActivationIsInHalfPrecision) {
+  for (const double end : {10.0, std::numeric_limits<double>::infinity()}) {
+    show_op("tiny-gemma3", "1.ffn_act", [&](OpEvidence evidence) {
+      Rows& gate = evidence.inputs[0];
+      for (size_t i = 0; i < gate.values.size(); ++i)  // some beyond 10, whatever the model has
+        gate.values[i] = static_cast<float>(i % 257) / 10 - 12 + gate.values[i] / 64;
+      const uint32_t function = evidence.b.record.as.elementwise.function;
+      const auto in_f16 = [](double x) { return f16_to_f32(f32_to_f16(static_cast<float>(x))); };
+      std::vector<float> right, rounded;
+      for (size_t i = 0; i < gate.values.size(); ++i) {
+        const double x = gate.values[i];
+        const float up = evidence.inputs[1].values[i];
+        right.push_back(static_cast<float>(activation(function, x)) * up);
+        rounded.push_back(std::abs(x) < end ? in_f16(activation(function, in_f16(x))) * up
+                                            : right.back());
+      }
+      evidence.b.output = right;
+      evidence.b.run = nullptr;
+      evidence.a = {evidence.b.record, nullptr, nullptr, rounded, {}};
+      const std::optional<Cause> cause = diagnose(evidence);
+      ASSERT_TRUE(cause) << end;
+      EXPECT_EQ(cause->signature, "activation_half_precision");
+      EXPECT_EQ(cause->statement.find("A computes"), 0u) << cause->statement;
+      EXPECT_EQ(cause->statement.find("between") != std::string::npos, end == 10);
+    });
+  }
 }
 
 // What is fitted is said.
