@@ -215,8 +215,8 @@ int run_reproduce(const std::string& folder, bool as_json) {
   const diff::PromptReport& seen = report.prompts.front();
   const diff::Symptom symptom = diff::symptom_of(seen);
   const bool reproduces = symptom == expected.symptom;
-  const bool same_values = seen.place && seen.place->at == expected.at &&
-                           seen.place->seen_a == expected.seen_a &&
+  const bool same_values = seen.place && seen.place->op == expected.op &&
+                           seen.place->at == expected.at && seen.place->seen_a == expected.seen_a &&
                            seen.place->seen_b == expected.seen_b;
   if (as_json) {
     print_json({{"reproduces", reproduces},

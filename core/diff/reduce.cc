@@ -1,6 +1,8 @@
 #include "core/diff/reduce.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
 #include "core/base/os/durable.h"
 #include "core/base/os/fresh_folder.h"
@@ -35,9 +37,37 @@ void set_text(Value& map, const std::string& key, const std::string& text) {
   map.entries.push_back({key, map.origin, Value::make(Value::Kind::kScalar, map.origin, text)});
 }
 
-/// A config that means the same from inside the folder. side: "a" or "b", for names of files.
+/// The files beside a case's configs: each once, however many name it.
+class CaseFiles {
+ public:
+  explicit CaseFiles(const std::string& folder) : folder_(folder) {}
+
+  struct File {
+    std::string name, sha256;
+  };
+  /// Copies it, unless there is one of its bytes. side: to tell it from another of its name.
+  Result<File> add(const std::string& from, const std::string& part, const std::string& side) {
+    PLUMB_ASSIGN(const std::string sha256, sha256_of_file(from));
+    std::string name = part + "-" + fs::path(from).filename().string();
+    for (const File& file : files_) {
+      if (file.sha256 == sha256) return file;
+      if (file.name == name) name = side + "-" + name;
+    }
+    std::error_code error;
+    fs::copy_file(from, fs::path(folder_) / name, error);
+    if (error) return failed(from, error);
+    files_.push_back({name, sha256});
+    return files_.back();
+  }
+
+ private:
+  std::string folder_;
+  std::vector<File> files_;
+};
+
+/// A config that means the same from inside the folder. side: "a" or "b".
 Result<std::string> portable_config(const config::ResolvedConfig& resolved, const std::string& side,
-                                    const std::string& folder) {
+                                    CaseFiles& files) {
   config::ResolvedConfig portable = resolved;
   Value& source = *portable.tree.at("model.source");
   if (const Value* const path = source.find("path")) {
@@ -55,13 +85,9 @@ Result<std::string> portable_config(const config::ResolvedConfig& resolved, cons
     const std::string from = path->text;
     std::error_code ignored;
     if (fs::is_regular_file(from, ignored) && fs::file_size(from, ignored) <= kCopiedBytesMax) {
-      const std::string name = side + "-" + part + "-" + fs::path(from).filename().string();
-      std::error_code error;
-      fs::copy_file(from, fs::path(folder) / name, error);
-      if (error) return failed(from, error);
-      PLUMB_ASSIGN(const std::string sha256, sha256_of_file(fs::path(folder) / name));
-      set_text(map, "path", name);
-      set_text(map, "sha256", sha256);
+      PLUMB_ASSIGN(const CaseFiles::File file, files.add(from, part, side));
+      set_text(map, "path", file.name);
+      set_text(map, "sha256", file.sha256);
     } else {
       set_text(map, "path", absolute(from));
     }
@@ -76,17 +102,27 @@ Result<std::string> portable_config(const config::ResolvedConfig& resolved, cons
   return config::show_yaml(portable);
 }
 
+/// Noise levels had a say in the verdict: a difference in the prompt is one at any level, and where
+/// equal bits are demanded there is none to know.
+bool needs_noise(const PromptReport& shown) {
+  if (shown.place && shown.place->door < Door::kOps) return false;
+  const auto is_level = [](const std::optional<double>& level) { return level != 0.0; };
+  return std::ranges::any_of(shown.ops, is_level, &OpErrors::budget) ||
+         std::ranges::any_of(shown.logits, is_level, &LogitErrors::noise);
+}
+
 Json expected_json(const BisectReport& report, uint64_t seed) {
   const Symptom& symptom = report.symptom;
+  const std::optional<Place> place = report.shown ? report.shown->place : std::nullopt;
   Json json{{"verdict", verdict_name(symptom.verdict)},
             {"door", symptom.door ? Json(door_name(*symptom.door)) : Json()},
-            {"op", symptom.op},
+            {"op", place ? place->op : ""},
             {"tokens", report.n_steps},
             {"seed", seed}};
-  if (report.shown && report.shown->place) {
-    json["at"] = report.shown->place->at;
-    json["seen_a"] = report.shown->place->seen_a;
-    json["seen_b"] = report.shown->place->seen_b;
+  if (place) {
+    json["at"] = place->at;
+    json["seen_a"] = place->seen_a;
+    json["seen_b"] = place->seen_b;
   }
   return json;
 }
@@ -98,6 +134,7 @@ std::string readme(const BisectReport& report, const CaseRequest& request) {
       "with 0 if they still differ as\n`expected.json` says, else with 1. It runs "
       "`plumb`, or the program that PLUMB names.\n\n";
   if (report.shown && report.shown->place) {
+    if (!report.shown->place->op.empty()) text += "- op: `" + report.shown->place->op + "`\n";
     text += "- A: " + report.shown->place->seen_a + "\n- B: " + report.shown->place->seen_b + "\n";
   }
   text += "\nB is A but for " + std::to_string(report.culprits.items.size()) + " of the " +
@@ -138,13 +175,15 @@ Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& 
   const auto readable = [](const Json& json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
   };
-  PLUMB_ASSIGN(const std::string config_a, portable_config(a.config(), "a", folder.path()));
-  PLUMB_ASSIGN(const std::string config_b, portable_config(*report.mixture, "b", folder.path()));
+  CaseFiles files(folder.path());
+  PLUMB_ASSIGN(const std::string config_a, portable_config(a.config(), "a", files));
+  PLUMB_ASSIGN(const std::string config_b, portable_config(*report.mixture, "b", files));
   PLUMB_TRY(write(kConfigA, config_a));
   PLUMB_TRY(write(kConfigB, config_b));
   PLUMB_TRY(write(kPrompt, readable(to_json(report.prompt), -1)));
   PLUMB_TRY(write(kExpected, readable(expected_json(report, request.seed), 1)));
-  if (!request.noise_json.empty()) PLUMB_TRY(write(kNoise, request.noise_json));
+  if (!request.noise_json.empty() && report.shown && needs_noise(*report.shown))
+    PLUMB_TRY(write(kNoise, request.noise_json));
   PLUMB_TRY(write("README.md", readme(report, request)));
   PLUMB_TRY(write(kScriptName, kScript));
   std::error_code error;
@@ -185,7 +224,8 @@ Result<Expected> parse_expected(std::string_view text, const std::string& where)
     if (door == door_name(one)) found.symptom.door = one;
   }
   if (!door.empty() && !found.symptom.door) return wrong("door", "a door, such as \"20 ops\"");
-  found.symptom.op = text_at("op");
+  found.op = text_at("op");
+  if (found.symptom.verdict == Verdict::kWrong) found.symptom.op = found.op;
   const uint64_t n_steps = number_at("tokens", UINT64_MAX);
   if (n_steps > UINT32_MAX) return wrong("tokens", "how many generated tokens are compared");
   found.n_steps = static_cast<uint32_t>(n_steps);

@@ -11,7 +11,9 @@ namespace plumbline::diff {
 /// What a folder says must come out.
 struct Expected {
   Symptom symptom;
-  uint64_t at = 0;  // Place
+  // Of the place, which may be another where the verdict is not WRONG.
+  std::string op;
+  uint64_t at = 0;
   std::string seen_a, seen_b;
   uint32_t n_steps = 0;  // of the comparison
   uint64_t seed = 1;
@@ -20,7 +22,7 @@ struct Expected {
 struct CaseRequest {
   std::string folder;  // must not exist
   uint64_t seed = 1;
-  std::string noise_json;  // the noise levels that verdicts were made by; empty: none
+  std::string noise_json;  // the levels that verdicts are made by, written where one had a say
   std::string made_by;  // "plumb 0.4.0"
 };
 
@@ -36,7 +38,7 @@ inline constexpr const char* kNoise = "noise.json";
 Result<void> check_free(const std::string& folder);
 
 /// Writes a case: A, and A with the culprits, as configs with nothing left open; templates and
-/// tokenizers that they name go along, models are named by package, or by path and sha256. The
+/// tokenizers that they name go along, each once, models are named by package, or by path and sha256. The
 /// folder appears whole or not at all. Fails NOT_FOUND: what could not be written, and why.
 Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& request);
 

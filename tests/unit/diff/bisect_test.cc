@@ -224,25 +224,37 @@ TEST(Case, IsWholeAndLoadsAgain) {
   EXPECT_FALSE(loaded_a->config.model.source.sha256.empty());
 }
 
-// A template and a tokenizer of one name, in two folders, and another process at work on the case.
-TEST(Case, KeepsFilesOfOneNameAndOthersFoldersApart) {
-  const auto a = test::make_side("tiny-llama");
-  const auto b = test::make_side("tiny-llama", {"kernels.kv=f16"});
+/// Names a file for a part of a config.
+void set_path(config::ResolvedConfig& config, const std::string& part, const std::string& path) {
+  config::Value& map = *config.tree.at(part);
+  const auto value = config::Value::make(config::Value::Kind::kScalar, map.origin, path);
+  if (config::Value* const there = map.find("path")) {
+    *there = value;
+  } else {
+    map.entries.push_back({"path", map.origin, value});
+  }
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Templates of one name and other text, tokenizers of one text, and another process at work on the
+// case.
+TEST(Case, KeepsEachFileOnceAndOthersFoldersApart) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("other"));
+  const std::string one = folder.write("same.jinja", "one");
+  const std::string other = folder.write("other/same.jinja", "other");
+  const std::string tokenizer = folder.write("tokenizer.json", "{}");
+  const auto a = test::make_side("tiny-llama", {"template.path=" + one});
+  const auto b = test::make_side("tiny-llama", {"template.path=" + one, "kernels.kv=f16"});
   ASSERT_TRUE(a != nullptr && b != nullptr);
   auto report = bisect(*a->side, *b->side, request_for({{.text = "Mara the miller"}}));
   ASSERT_TRUE(report) << report.error().message;
-  const test::TemporaryFolder folder;
-  for (const std::string part : {"template", "tokenizer"}) {
-    std::filesystem::create_directory(folder.path(part));
-    config::Value& map = *report->mixture->tree.at(part);
-    const auto path = config::Value::make(config::Value::Kind::kScalar, map.origin,
-                                          folder.write(part + "/same", part));
-    if (config::Value* const there = map.find("path")) {
-      *there = path;
-    } else {
-      map.entries.push_back({"path", map.origin, path});
-    }
-  }
+  set_path(*report->mixture, "template", other);
+  set_path(*report->mixture, "tokenizer", tokenizer);
   CaseRequest request;
   request.folder = folder.path("case");
   request.made_by = "a test";
@@ -255,12 +267,51 @@ TEST(Case, KeepsFilesOfOneNameAndOthersFoldersApart) {
   }
   const auto written = write_case(*report, *a->side, request);
   ASSERT_TRUE(written) << written.error().message;
-  for (const std::string part : {"template", "tokenizer"}) {
-    std::ifstream in(folder.path("case/b-" + part + "-same"));
-    std::string text;
-    in >> text;
-    EXPECT_EQ(text, part);
-  }
+  EXPECT_EQ(text_of_file(folder.path("case/template-same.jinja")), "one");
+  EXPECT_EQ(text_of_file(folder.path("case/b-template-same.jinja")), "other");
+  EXPECT_EQ(text_of_file(folder.path("case/tokenizer-tokenizer.json")), "{}");
+  set_path(*report->mixture, "template", one);
+  request.folder = folder.path("again");
+  const auto again = write_case(*report, *a->side, request);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(text_of_file(folder.path("again/template-same.jinja")), "one");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("again/b-template-same.jinja")));
+}
+
+// Of a difference that no noise level decides there is none to keep; the op is named whatever the
+// verdict.
+TEST(Case, HasTheNoiseLevelsThatItsVerdictNeeds) {
+  const auto a = test::make_side("tiny-llama");
+  const auto b = test::make_side("tiny-llama", {"kernels.kv=f16"});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  auto report = bisect(*a->side, *b->side, request_for({{.text = "Mara the miller"}}));
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_TRUE(report->shown);
+  const test::TemporaryFolder folder;
+  const auto has_noise = [&](const std::string& name) {
+    const auto written =
+        write_case(*report, *a->side,
+                   {.folder = folder.path(name), .noise_json = "{}\n", .made_by = "a test"});
+    EXPECT_TRUE(written) << written.error().message;
+    return std::filesystem::exists(folder.path(name + "/" + kNoise));
+  };
+  EXPECT_TRUE(has_noise("unequal_classes"));
+  for (OpErrors& op : report->shown->ops) op.budget = 0;
+  for (LogitErrors& row : report->shown->logits) row.noise = 0;
+  EXPECT_FALSE(has_noise("equal_bits"));
+  report->shown->ops.front().budget = std::nullopt;  // no level: another file's might have one
+  report->symptom = {Verdict::kUnexplained, Door::kOps, ""};
+  report->shown->place.emplace();
+  report->shown->place->door = Door::kOps;
+  report->shown->place->op = "1.attend";
+  EXPECT_TRUE(has_noise("no_level"));
+  const auto expected =
+      parse_expected(text_of_file(folder.path("no_level/expected.json")), "expected.json");
+  ASSERT_TRUE(expected) << expected.error().message;
+  EXPECT_EQ(expected->op, "1.attend");
+  EXPECT_EQ(expected->symptom, report->symptom);
+  report->shown->place->door = Door::kPrompt;
+  EXPECT_FALSE(has_noise("in_the_prompt"));
 }
 
 // ---- Texts
