@@ -97,6 +97,11 @@ Golden find_golden(const ProtocolVerb& verb, Session& session) {
   return found;
 }
 
+/// The file with the folder that tells it from others of its name, as far as the path has one.
+std::string short_name(const fs::path& path) {
+  return (path.parent_path().filename() / path.filename()).string();
+}
+
 std::vector<protocol::Corpus> read_corpora(const ProtocolVerb& verb, Session& session) {
   std::vector<std::string> paths = verb.corpora;
   const std::string& package = session.config().config.model.source.package;
@@ -109,10 +114,8 @@ std::vector<protocol::Corpus> read_corpora(const ProtocolVerb& verb, Session& se
   if (paths.empty()) paths.push_back(shipped_configs() + "/protocol/corpus.jsonl");
   std::vector<protocol::Corpus> corpora;
   for (const std::string& path : paths) {
-    corpora.push_back(value_or_stop(
-        protocol::parse_corpus(read_all(path), fs::path(path).parent_path().filename().string() +
-                                                   "/" + fs::path(path).filename().string()),
-        kModelFile));
+    corpora.push_back(
+        value_or_stop(protocol::parse_corpus(read_all(path), short_name(path)), kModelFile));
   }
   return corpora;
 }

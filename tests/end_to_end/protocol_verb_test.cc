@@ -57,8 +57,9 @@ TEST_F(ProtocolVerb, IdsOfAnotherProgramAreComparedExactly) {
   EXPECT_EQ(run(config + "--corpus right.jsonl", 0)["stages"][0]["verdict"], "MATCH");
   const json found = run(config + "--corpus wrong.jsonl", 1);
   EXPECT_EQ(found["stages"][0]["verdict"], "WRONG");
-  EXPECT_THAT(found["stages"][0]["findings"][0]["statement"].get<std::string>(),
-              HasSubstr("1 differ; first"));
+  const json& finding = found["stages"][0]["findings"][0];
+  EXPECT_THAT(finding["statement"].get<std::string>(), HasSubstr("1 differ; first"));
+  EXPECT_EQ(finding["what"], "ids of wrong.jsonl");
 }
 
 TEST_F(ProtocolVerb, GoldenDataIsTheReferenceOfTwoStages) {
