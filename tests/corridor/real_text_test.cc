@@ -22,7 +22,7 @@ TEST_P(RealText, GreedyTextMatchesTransformers) {
   ASSERT_NE(path, "") << GetParam().model << " is missing: plumb model pull " << GetParam().model;
   const auto resolved = config::load_config(
       {.file = std::string(PLUMB_SOURCE_DIR "/configs/pipelines/") + GetParam().config + ".yaml",
-       .overrides = {"context.length=512"},
+       .overrides = {"context.length=512", "sampling.profile=diff-greedy"},
        .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
   ASSERT_TRUE(resolved) << resolved.error().message;
   auto opened = pipeline::Pipeline::open(resolved->config, host(), path);

@@ -55,6 +55,35 @@ sampling: {seed: 2, stages: [top_k: {k: 40}, top_p: {p: 0.8}, temperature: {t: 0
 template: {path: b.jinja}
 )";
 
+// A shipped reference has its model's sampling, or a diff of the two would tell of that at door 40.
+TEST(Choices, OfAShippedReferenceAreItsEngine) {
+  const std::string folder = PLUMB_SOURCE_DIR "/configs/pipelines/";
+  const auto shipped = [&](const std::string& name) {
+    const auto resolved =
+        config::load_config({.file = folder + name + ".yaml",
+                             .overrides = {},
+                             .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
+    EXPECT_TRUE(resolved) << resolved.error().message;
+    return *resolved;
+  };
+  const auto paths = [](const Choices& choices) {
+    std::vector<std::string> all;
+    for (const Choice& one : choices.list()) all.push_back(one.path);
+    return all;
+  };
+  for (const std::string model : {"smollm2", "gemma3", "qwen2.5-coder"}) {
+    const auto plain = shipped(model);
+    for (const char* runner : {"-llama-cpp", "-transformers"}) {
+      const auto reference = shipped(model + runner);
+      EXPECT_THAT(paths(Choices(reference.tree, plain.tree)), ElementsAre("runner.name")) << model;
+    }
+    const auto reference = shipped(model + "-reference-f32");
+    EXPECT_THAT(paths(Choices(reference.tree, plain.tree)),
+                ElementsAre("kernels.backend", "kernels.activations"))
+        << model;
+  }
+}
+
 TEST(Choices, ListsKeysEntriesAndWhatBelongsTogether) {
   const TemporaryFolder folder;
   const auto a = load(folder, kA), b = load(folder, kB);
