@@ -104,11 +104,9 @@ struct Search {
                                                        : options.noise_file)),
         noise(read_noise(options.noise_file)),
         pair(options.pair) {
-    request.diff.prompts = read_prompts(options.prompts);
+    request.diff = request_for(pair, options.prompts, noise);
     request.diff.n_steps = options.n_tokens;
     request.diff.seed = options.seed;
-    request.diff.noise = &noise;
-    request.diff.cancel = &catch_interrupt();
     request.open = [this](const config::ResolvedConfig& config) {
       return open_config(config, pair);
     };
@@ -123,7 +121,8 @@ struct Search {
   }
 
   diff::BisectReport run() {
-    return value_or_stop(diff::bisect(pair.a(), pair.b(), request), kModelFile);
+    return value_or_stop(diff::bisect(pair.a(), pair.b(), request),
+                         failure_exit(pair.a(), pair.b()));
   }
 
   std::string noise_json;
@@ -131,6 +130,15 @@ struct Search {
   Pair pair;
   diff::BisectRequest request;
 };
+
+/// Why there was nothing to search for.
+std::string no_search(const diff::BisectReport& report) {
+  if (report.symptom.verdict == diff::Verdict::kMatch)
+    return "A and B do not differ in outcome: MATCH\n";
+  std::string text = report.symptom.text() + ", but no prompt shows it, so none can be searched\n";
+  for (const std::string& one : report.notes) text += "  " + printable(one) + "\n";
+  return text;
+}
 
 void print_summary(const diff::BisectReport& report) {
   print(report.symptom.text() + ", by " + std::to_string(report.culprits.items.size()) + " of " +
@@ -152,6 +160,7 @@ void print_summary(const diff::BisectReport& report) {
 
 int exit_code(const diff::BisectReport& report) {
   if (report.symptom.verdict == diff::Verdict::kMatch) return kNothingDone;
+  if (!report.has_case()) return kDifference;
   return catch_interrupt() ? kInterrupted : kDone;
 }
 
@@ -160,8 +169,8 @@ int run_bisect(const SearchOptions& options) {
   const diff::BisectReport report = search.run();
   if (options.json) {
     print_json(diff::to_json(report));
-  } else if (report.symptom.verdict == diff::Verdict::kMatch) {
-    print("A and B do not differ in outcome: MATCH\n");
+  } else if (!report.has_case()) {
+    print(no_search(report));
   } else {
     print_summary(report);
   }
@@ -172,9 +181,9 @@ int run_reduce(const SearchOptions& options, const std::string& folder) {
   value_or_stop(diff::check_free(folder), kModelFile);
   Search search(options);
   const diff::BisectReport report = search.run();
-  if (report.symptom.verdict == diff::Verdict::kMatch) {
-    note("A and B do not differ in outcome, so there is nothing to write");
-    return kNothingDone;
+  if (!report.has_case()) {
+    note(no_search(report) + "so there is nothing to write");
+    return exit_code(report);
   }
   value_or_stop(diff::write_case(report, search.pair.a(),
                                  {.folder = folder,
@@ -197,18 +206,15 @@ int run_reproduce(const std::string& folder, bool as_json) {
       diff::parse_expected(read_all(file(diff::kExpected)), file(diff::kExpected)), kModelFile);
   PromptSetOptions prompts;
   prompts.file = file(diff::kPrompt);
-  diff::DiffRequest request;
-  request.prompts = read_prompts(prompts);
-  request.n_steps = expected.n_steps;
-  request.seed = expected.seed;
-  request.cancel = &catch_interrupt();
   const bool has_noise = std::filesystem::exists(file(diff::kNoise));
   const diff::NoiseTable noise = read_noise(has_noise ? file(diff::kNoise) : "");
-  request.noise = &noise;
   PairOptions configs;
   configs.a = file(diff::kConfigA);
   configs.b = file(diff::kConfigB);
   Pair pair(configs);
+  diff::DiffRequest request = request_for(pair, prompts, noise);
+  request.n_steps = expected.n_steps;
+  request.seed = expected.seed;
   const diff::Report report =
       value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()),
                     failure_exit(pair.a(), pair.b()));
@@ -245,8 +251,8 @@ void add_bisect(CLI::App& app, int& exit) {
       "  plumb bisect smollm2 --swap activations=f32 --swap kernels.rope@3-5=reference --json\n"
       "Every line on stderr is a run: the choices taken from B, and what came out. Exit 0 when "
       "the\n"
-      "culprits are found, 3 when A and B do not differ in outcome. Ctrl-C ends with the best so "
-      "far.");
+      "culprits are found, 3 when A and B do not differ in outcome, 1 when they do and no prompt "
+      "shows it. Ctrl-C ends with the best so far.");
   verb->callback([options, &exit] { exit = run_bisect(*options); });
 }
 

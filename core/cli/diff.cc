@@ -40,19 +40,13 @@ int exit_code(const diff::Report& report, bool is_strict) {
 }
 
 diff::Report compare(DiffVerbOptions& options) {
-  const std::atomic<bool>& interrupted = catch_interrupt();
-  diff::DiffRequest request;
-  request.prompts = read_prompts(options.prompts);
+  const diff::NoiseTable noise = read_noise(options.noise_file);
+  Pair pair(options.pair);
+  diff::DiffRequest request = request_for(pair, options.prompts, noise);
   request.mode = options.mode == "chained" ? diff::Mode::kChained : diff::Mode::kForced;
   request.n_steps = options.n_tokens.value_or(request.mode == diff::Mode::kForced ? 4 : 64);
   request.seed = options.seed;
   request.all_rows = options.all_rows;
-  request.cancel = &interrupted;
-  const diff::NoiseTable noise = read_noise(options.noise_file);
-  request.noise = &noise;
-  Pair pair(options.pair);
-  if (options.prompts.are_default() && diff::templates_differ(pair.a(), pair.b()))
-    add_conversations(pair, request.prompts);
   diff::Report report = value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()),
                                       failure_exit(pair.a(), pair.b()));
   if (pair.draws_by_gumbel()) {

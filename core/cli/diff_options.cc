@@ -72,6 +72,21 @@ void read_prompt_file(const std::string& path, std::vector<diff::PromptInput>& p
   }
 }
 
+// For templates that differ; none where a side has no template.
+void add_conversations(Pair& pair, std::vector<diff::PromptInput>& prompts) {
+  for (diff::Side* const side : {&pair.a(), &pair.b()}) {
+    if (side->identity().chat_template_sha256.empty()) return;
+  }
+  const auto turn = [](const char* role, const char* content) {
+    return OrderedJson{{"role", role}, {"content", content}};
+  };
+  const OrderedJson question = turn("user", "What is the capital of France?");
+  prompts.push_back({.messages = OrderedJson::array({question})});
+  prompts.push_back(
+      {.messages = OrderedJson::array({question, turn("assistant", " Paris. "),
+                                       turn("user", "Und die von <b>Japan</b>?\n")})});
+}
+
 }  // namespace
 
 // ---- Two sides
@@ -138,20 +153,6 @@ void PromptSetOptions::add_to(CLI::App& verb) {
                   "A .jsonl file, each line with text, messages or ids; else one text a line");
 }
 
-void add_conversations(Pair& pair, std::vector<diff::PromptInput>& prompts) {
-  for (diff::Side* const side : {&pair.a(), &pair.b()}) {
-    if (side->identity().chat_template_sha256.empty()) return;
-  }
-  const auto turn = [](const char* role, const char* content) {
-    return OrderedJson{{"role", role}, {"content", content}};
-  };
-  const OrderedJson question = turn("user", "What is the capital of France?");
-  prompts.push_back({.messages = OrderedJson::array({question})});
-  prompts.push_back(
-      {.messages = OrderedJson::array({question, turn("assistant", " Paris. "),
-                                       turn("user", "Und die von <b>Japan</b>?\n")})});
-}
-
 std::vector<diff::PromptInput> read_prompts(const PromptSetOptions& options) {
   std::vector<diff::PromptInput> prompts;
   for (const std::string& text : options.texts) prompts.push_back({.text = text});
@@ -173,12 +174,23 @@ std::vector<diff::PromptInput> read_prompts(const PromptSetOptions& options) {
   return prompts;
 }
 
-// ---- Noise, progress
+// ---- Noise, request, progress
 
 diff::NoiseTable read_noise(const std::string& file) {
   const std::string path = file.empty() ? shipped_configs() + "/diff/noise.json" : file;
   const std::string name = std::filesystem::path(path).filename().string();
   return value_or_stop(diff::NoiseTable::parse(read_all(path), name), kModelFile);
+}
+
+diff::DiffRequest request_for(Pair& pair, const PromptSetOptions& prompts,
+                              const diff::NoiseTable& noise) {
+  diff::DiffRequest request;
+  request.prompts = read_prompts(prompts);
+  if (prompts.are_default() && diff::templates_differ(pair.a(), pair.b()))
+    add_conversations(pair, request.prompts);
+  request.noise = &noise;
+  request.cancel = &catch_interrupt();
+  return request;
 }
 
 void DelayedProgress::operator()(const std::string& what) {

@@ -56,14 +56,17 @@ struct PromptSetOptions {
   }
 };
 
-/// Short conversations as well, for sides whose templates differ; none where one has no template.
-void add_conversations(Pair& pair, std::vector<diff::PromptInput>& prompts);
-
 /// Of the options; without any, eight short texts. Ends the verb for a file without prompts.
 std::vector<diff::PromptInput> read_prompts(const PromptSetOptions& options);
 
 /// file: empty: the shipped one.
 diff::NoiseTable read_noise(const std::string& file);
+
+/// What every verb asks of a pair in the same way: the prompts (where none is given and the
+/// templates differ, short conversations as well), the noise, and an end by Ctrl-C. noise must
+/// outlive it.
+diff::DiffRequest request_for(Pair& pair, const PromptSetOptions& prompts,
+                              const diff::NoiseTable& noise);
 
 /// Notes on stderr, no more than one a second and none before the second second.
 class DelayedProgress {

@@ -40,7 +40,12 @@ Result<void> Bisection::find_symptom() {
   const auto worst =
       std::find_if(whole.prompts.begin(), whole.prompts.end(),
                    [&](const PromptReport& prompt) { return prompt.verdict == whole.verdict; });
-  if (worst == whole.prompts.end()) return {};
+  if (worst == whole.prompts.end()) {
+    report_.symptom.verdict = whole.verdict;
+    report_.notes = whole.notes;
+    if (whole.is_empty) report_.notes.emplace_back("nothing was compared");
+    return {};
+  }
   report_.symptom = symptom_of(*worst);
   report_.prompt_index = worst->index;
   report_.prompt = request_.diff.prompts[worst->index];
@@ -128,7 +133,7 @@ Result<BisectReport> Bisection::run() {
   report_.choices = choices_.list();
   if (report_.choices.empty()) return std::move(report_);
   PLUMB_TRY(find_symptom());
-  if (report_.symptom.verdict == Verdict::kMatch) return std::move(report_);
+  if (!report_.has_case()) return std::move(report_);
   Trials trials([this](const Subset& of_b) { return try_mixture(of_b); }, request_.n_runs_max);
   trials.stop_when([this] { return is_stopped(); });
   PLUMB_ASSIGN(report_.culprits, find_culprits(choices_.size(), trials));
@@ -181,6 +186,7 @@ Json to_json(const BisectReport& report) {
            {{"verdict", verdict_name(report.symptom.verdict)},
             {"door", report.symptom.door ? Json(door_name(*report.symptom.door)) : Json()},
             {"op", report.symptom.op}}},
+          {"notes", report.notes},
           {"culprits", std::move(culprits)},
           {"is_minimal", report.culprits.is_minimal},
           {"fell_back_to_ddmin", report.culprits.fell_back},

@@ -62,13 +62,18 @@ struct BisectReport {
   uint32_t n_steps = 0;  // generated tokens that it takes
   uint32_t n_prompt_runs = 0;
   std::optional<PromptReport> shown;  // the comparison of that prompt
+  std::vector<std::string> notes;  // of a verdict that no prompt shows
   bool is_cut_short = false;  // a limit or a stop came first: fewer culprits may do
+
+  /// Some prompt shows a difference; else nothing was searched for.
+  bool has_case() const { return shown && symptom.verdict != Verdict::kMatch; }
 };
 
 /// The smallest set of choices of B that, put into A, shows the symptom of A and B: the same
 /// verdict, at the same door, and where it is WRONG at door 20, at the same op. Then the shortest
 /// prompt and the fewest generated tokens with which they still do. Equal configs are a MATCH
-/// without a run. Fails as compare does on A and B.
+/// without a run. A verdict of the whole comparison that no prompt shows (the templates differ and
+/// no prompt has messages) is told with the comparison's notes. Fails as compare does on A and B.
 Result<BisectReport> bisect(Side& a, Side& b, const BisectRequest& request);
 
 nlohmann::ordered_json to_json(const BisectReport& report);

@@ -68,6 +68,23 @@ TEST_F(BisectVerbs, FindATemplateFile) {
   EXPECT_EQ(report["symptom"]["door"], "00 prompt");
 }
 
+// The verbs look at what diff looks at: without a prompt, at conversations too.
+TEST_F(BisectVerbs, TemplatesThatDiffer) {
+  write("other.jinja", "{% for message in messages %}[{{ message.content }}]{% endfor %}");
+  const std::string swap = "good.yaml --swap template.path=other.jinja ";
+  EXPECT_EQ(shell("$PLUMB diff " + swap + "--tokens 0").exit, 1);
+  const Outcome found = shell("$PLUMB bisect " + swap + "--tokens 0 --prompt-runs 0 --json");
+  ASSERT_EQ(found.exit, 0) << found.err;
+  EXPECT_THAT(culprits_of(json::parse(found.out)), ElementsAre("template.path"));
+  // No raw text shows it, which is no MATCH.
+  for (const std::string verb : {"bisect ", "reduce -o case "}) {
+    const Outcome raw = shell("$PLUMB " + verb + swap + "--tokens 0 -p Mara");
+    EXPECT_EQ(raw.exit, 1) << verb;
+    EXPECT_THAT(raw.out + raw.err, HasSubstr("no prompt has messages")) << verb;
+    EXPECT_THAT(raw.out + raw.err, testing::Not(HasSubstr("MATCH"))) << verb;
+  }
+}
+
 TEST_F(BisectVerbs, FindAStageOfTheSampler) {
   const json report =
       bisect("sampling: {stages: [temperature: {t: 50}, gumbel]}\n", "-p 'Mara the miller'");
