@@ -134,7 +134,8 @@ std::string readme(const BisectReport& report, const CaseRequest& request) {
       "with 0 if they still differ as\n`expected.json` says, else with 1. It runs "
       "`plumb`, or the program that PLUMB names.\n\n";
   if (report.shown && report.shown->place) {
-    if (!report.shown->place->op.empty()) text += "- op: `" + report.shown->place->op + "`\n";
+    if (report.symptom.op.empty() && !report.shown->place->op.empty())
+      text += "- op: `" + report.shown->place->op + "`\n";
     text += "- A: " + report.shown->place->seen_a + "\n- B: " + report.shown->place->seen_b + "\n";
   }
   text += "\nB is A but for " + std::to_string(report.culprits.items.size()) + " of the " +

@@ -37,8 +37,9 @@ std::vector<Hypothesis> hypotheses(const Suspect& suspect) {
               return activated(function, end, inputs, seen);
             }};
   };
-  return {made(" between -10 and 10", kTableEnd),
-          made("", std::numeric_limits<double>::infinity())};
+  // Where no x is beyond the table both hold, and nothing is said of its ends.
+  return {made("", std::numeric_limits<double>::infinity()),
+          made(" between -10 and 10", kTableEnd)};
 }
 
 }  // namespace
