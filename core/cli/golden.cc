@@ -59,6 +59,8 @@ int record(RecordVerb& verb) {
   request.made_by = {side->identity().is_runner ? side->identity().backend : golden::kOwnEngine,
                      side->identity().is_runner ? side->identity().variant : PLUMB_VERSION};
   request.made_by.config = verb.pipeline.config;
+  if (side->identity().is_runner)
+    request.ids_made_by = std::string(golden::kOwnEngine) + " " PLUMB_VERSION;
   request.on_progress = [](const std::string& name) { note("recording " + printable(name)); };
   golden::Recorded made =
       value_or_stop(golden::record(*side, session.host(), request), failure_exit(*side, *side));
@@ -118,7 +120,7 @@ std::vector<golden::Finding> verify_requantised(const golden::Bundle& bundle,
       pipeline::Pipeline::open(session.config().config, session.host(), file.path()), kModelFile);
   const auto side = side_of(session, *pipeline, made.to);
   return value_or_stop(golden::verify_requantised(bundle, made, verb.folder, *side, request),
-                       kModelFile);
+                       failure_exit(*side, *side));
 }
 
 /// The config that a bundle was recorded with: a shipped one, by its name. A stranger's bundle
@@ -146,8 +148,8 @@ int verify(VerifyVerb& verb) {
   const golden::Identity seen =
       value_or_stop(golden::identity_of(*side, session.host()), kModelFile);
   value_or_stop(golden::check_identity(bundle.identity, seen), kModelFile);
-  std::vector<golden::Finding> findings =
-      value_or_stop(golden::verify_prompts(bundle, verb.folder, *side, request), kModelFile);
+  std::vector<golden::Finding> findings = value_or_stop(
+      golden::verify_prompts(bundle, verb.folder, *side, request), failure_exit(*side, *side));
   for (const golden::Requantised& made : bundle.requantised) {
     if (verb.skip_requantised) break;
     std::ranges::move(verify_requantised(bundle, made, verb, session, request),

@@ -51,9 +51,15 @@ std::vector<int32_t> read_ids(const JsonNode& node) {
   return ids;
 }
 
-std::vector<double> read_numbers(const JsonNode& node) {
+/// None below 0; above_zero: nor 0.
+std::vector<double> read_numbers(const JsonNode& node, bool above_zero) {
   std::vector<double> numbers;
-  for (const JsonNode& number : node.items(kIdsMax)) numbers.push_back(number.number());
+  for (const JsonNode& number : node.items(kIdsMax)) {
+    const double value = number.number();
+    if (value < 0 || (above_zero && value == 0))
+      number.refuse(above_zero ? "a number above 0" : "a number from 0 on");
+    numbers.push_back(value);
+  }
   return numbers;
 }
 
@@ -74,8 +80,9 @@ GoldenPrompt read_prompt(const JsonNode& node) {
   prompt.logits_sha256 = node["logits"]["sha256"].sha256();
   prompt.top = read_top(node["top"]);
   const JsonNode greedy = node["greedy"];
-  prompt.greedy = {read_ids(greedy["ids"]), read_numbers(greedy["gaps"]),
-                   read_numbers(greedy["sigmas"])};
+  // A lead is none below 0, and a row without spread cannot be measured in sigmas.
+  prompt.greedy = {read_ids(greedy["ids"]), read_numbers(greedy["gaps"], false),
+                   read_numbers(greedy["sigmas"], true)};
   const size_t n = prompt.greedy.ids.size();
   if (prompt.greedy.gaps.size() != n || prompt.greedy.sigmas.size() != n)
     greedy.refuse("as many gaps and sigmas as ids");
@@ -191,7 +198,8 @@ Result<Bundle> parse_bundle(std::string_view text, const std::string& where) {
   std::optional<Error> mistake;
   const JsonNode root(json, where, mistake);
   if (root["bundle"].count() != 1) root["bundle"].refuse("1, the version that this program reads");
-  Bundle bundle{read_made_by(root["made_by"]), read_identity(root["identity"]), {}, {}};
+  Bundle bundle{read_made_by(root["made_by"]), "", read_identity(root["identity"]), {}, {}};
+  if (!root["ids_made_by"].is_null()) bundle.ids_made_by = root["ids_made_by"].text();
   std::set<std::string> names;
   for (const JsonNode& prompt : root["prompts"].items(kPromptsMax)) {
     bundle.prompts.push_back(read_prompt(prompt));
@@ -210,6 +218,7 @@ std::string bundle_json(const Bundle& bundle) {
   for (const Requantised& made : bundle.requantised) requantised.push_back(to_json(made));
   const Json json{{"bundle", 1},
                   {"made_by", to_json(bundle.made_by)},
+                  {"ids_made_by", bundle.ids_made_by.empty() ? Json() : Json(bundle.ids_made_by)},
                   {"identity", to_json(bundle.identity)},
                   {"prompts", std::move(prompts)},
                   {"requantised", std::move(requantised)}};

@@ -92,6 +92,8 @@ struct Requantised {
 
 struct Bundle {
   MadeBy made_by;
+  /// "plumbline 0.1.0", where the engine was given ids and has no tokenizer; empty: the engine.
+  std::string ids_made_by = {};
   Identity identity;
   std::vector<GoldenPrompt> prompts;
   std::vector<Requantised> requantised;

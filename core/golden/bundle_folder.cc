@@ -7,6 +7,7 @@
 
 #include "core/base/npy.h"
 #include "core/base/os/durable.h"
+#include "core/base/os/fresh_folder.h"
 #include "core/hash/sha256.h"
 
 namespace plumbline::golden {
@@ -105,17 +106,9 @@ Result<void> write_bundle(const std::string& folder, Bundle bundle,
     return Error{PLUMB_INVALID_ARGUMENT,
                  folder + ": is there already; a bundle is never changed: choose another name"};
   }
-  std::string target = folder;
-  while (target.size() > 1 && target.ends_with('/')) target.pop_back();
-  const std::string unfinished = target + ".unfinished";
-  fs::remove_all(unfinished, failed);
-  if (!fs::create_directory(unfinished, failed)) {
-    return Error{PLUMB_NOT_FOUND, unfinished + ": cannot be made: " + failed.message()};
-  }
-  auto done = write_files(unfinished, bundle, rows);
-  if (done) done = os::publish_file(unfinished, target);
-  if (!done) fs::remove_all(unfinished, failed);
-  return done;
+  PLUMB_ASSIGN(os::FreshFolder fresh, os::FreshFolder::create(folder));
+  PLUMB_TRY(write_files(fresh.path(), bundle, rows));
+  return std::move(fresh).publish();
 }
 
 }  // namespace plumbline::golden

@@ -13,6 +13,12 @@ namespace plumbline::golden {
 
 using diff::Verdict;
 
+std::string why_ids_prove_nothing(const Bundle& bundle) {
+  if (bundle.ids_made_by.empty()) return "";
+  return "made by " + bundle.ids_made_by + " itself: " + bundle.made_by.engine +
+         " was given ids and has no tokenizer";
+}
+
 std::string text_of(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);

@@ -13,6 +13,9 @@
 
 namespace plumbline::golden {
 
+/// Who made a bundle's ids, if that proves nothing; empty: another program.
+std::string why_ids_prove_nothing(const Bundle& bundle);
+
 /// Four digits.
 std::string text_of(double value);
 

@@ -27,6 +27,8 @@ Result<Greedy> greedy(diff::Side& side, std::span<const float> row, const Record
     made.ids.push_back(top.front().id);
     made.gaps.push_back(double{top.front().logit} - double{top.back().logit});
     made.sigmas.push_back(diff::sigma_of(row));
+    if (made.sigmas.back() == 0)
+      return Error{PLUMB_NUMERIC, "all logits are equal: that is no golden data"};
   }
   return made;
 }
@@ -36,6 +38,7 @@ Result<Greedy> greedy(diff::Side& side, std::span<const float> row, const Record
 Result<Recorded> record(diff::Side& side, const Host& host, const RecordRequest& request) {
   Recorded made;
   made.bundle.made_by = request.made_by;
+  made.bundle.ids_made_by = request.ids_made_by;
   PLUMB_ASSIGN(made.bundle.identity, identity_of(side, host));
   for (const RecordRequest::Prompt& given : request.prompts) {
     if (request.on_progress) request.on_progress(given.name);

@@ -21,6 +21,7 @@ struct RecordRequest {
   uint32_t n_greedy = 100;
   uint32_t n_top = 20;
   MadeBy made_by = {};
+  std::string ids_made_by = {};  // Bundle::ids_made_by
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(const std::string& what)> on_progress = {};
 };
@@ -31,7 +32,7 @@ struct Recorded {
 };
 
 /// Logits without penalties, and the greedy continuation. Fails as the side does, INVALID_ARGUMENT
-/// (a prompt without ids), NUMERIC (a logit that is no finite number).
+/// (a prompt without ids), NUMERIC (a logit that is no finite number, a row of equal ones).
 Result<Recorded> record(diff::Side& side, const Host& host, const RecordRequest& request);
 
 }  // namespace plumbline::golden

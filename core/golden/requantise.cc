@@ -8,24 +8,20 @@
 namespace plumbline::golden {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr int kTries = 100;
-
-/// A new folder that nobody else uses: making it fails where there is one of that name.
-Result<std::string> fresh_folder() {
+/// Under a name that no other process has: two would wait for one lock.
+Result<os::FreshFolder> temporary_folder() {
   std::error_code failed;
-  const fs::path parent = fs::temp_directory_path(failed);
-  for (int i = 0; !failed && i < kTries; ++i) {
-    const fs::path folder = parent / ("plumb-" + std::to_string(std::random_device()()));
-    if (fs::create_directory(folder, failed)) {
-      fs::permissions(folder, fs::perms::owner_all, failed);
-      return folder.string();
-    }
+  const auto parent = std::filesystem::temp_directory_path(failed);
+  if (failed) {
+    return Error{PLUMB_NOT_FOUND, "no temporary folder can be made: " + failed.message() +
+                                      " (TMPDIR names where they lie)"};
   }
-  return Error{PLUMB_NOT_FOUND, "no temporary folder can be made" +
-                                    (failed ? ": " + failed.message() : std::string()) +
-                                    " (TMPDIR names where they lie)"};
+  PLUMB_ASSIGN(os::FreshFolder folder,
+               os::FreshFolder::create(
+                   (parent / ("plumb-" + std::to_string(std::random_device()()))).string()));
+  // Weights may be nobody else's business.
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all, failed);
+  return folder;
 }
 
 }  // namespace
@@ -33,16 +29,11 @@ Result<std::string> fresh_folder() {
 Result<RequantisedFile> RequantisedFile::make(pipeline::Pipeline& pipeline, Host& host,
                                               plumb_format to, const std::atomic<bool>* cancel) {
   PLUMB_ASSIGN(const auto writer, host.find<plumb_model_writer>({.pin = pipeline.loader_id()}));
-  PLUMB_ASSIGN(std::string folder, fresh_folder());
+  PLUMB_ASSIGN(os::FreshFolder folder, temporary_folder());
   RequantisedFile made(std::move(folder));
   PLUMB_TRY(model::quantize(pipeline.file(), *writer.table, pipeline.threads(), made.path(),
                             {.to = to, .cancel = cancel}));
   return made;
-}
-
-RequantisedFile::~RequantisedFile() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
 }  // namespace plumbline::golden

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
+#include "core/base/os/fresh_folder.h"
 #include "core/base/thread_pool.h"
 #include "core/host/host.h"
 #include "core/pipeline/pipeline.h"
@@ -19,18 +21,13 @@ class RequantisedFile {
   /// files that nothing here writes).
   static Result<RequantisedFile> make(pipeline::Pipeline& pipeline, Host& host, plumb_format to,
                                       const std::atomic<bool>* cancel);
-  RequantisedFile(RequantisedFile&& other) noexcept : folder_(std::move(other.folder_)) {
-    other.folder_.clear();
-  }
-  RequantisedFile& operator=(RequantisedFile&&) = delete;
-  ~RequantisedFile();
 
-  std::string path() const { return folder_ + "/model.gguf"; }
+  std::string path() const { return folder_.path() + "/model.gguf"; }
 
  private:
-  explicit RequantisedFile(std::string folder) : folder_(std::move(folder)) {}
+  explicit RequantisedFile(os::FreshFolder folder) : folder_(std::move(folder)) {}
 
-  std::string folder_;
+  os::FreshFolder folder_;  // never published
 };
 
 }  // namespace plumbline::golden

@@ -116,15 +116,20 @@ Result<Finding> verify_greedy(const GoldenPrompt& prompt, std::span<const float>
   return std::move(picks).finish();
 }
 
+/// why_not_ids: not empty: its ids are not compared.
 Result<void> verify_prompt(const GoldenPrompt& prompt, const std::string& folder, diff::Side& side,
                            std::optional<double> noise, const VerifyRequest& request,
-                           std::vector<Finding>& findings) {
+                           const std::string& why_not_ids, std::vector<Finding>& findings) {
   const uint32_t n_vocab = side.hyper_parameters().n_vocab;
   PLUMB_ASSIGN(const std::vector<float> golden, golden_row(folder, prompt, n_vocab));
   PLUMB_TRY(check_ids(prompt.name, prompt.greedy.ids, n_vocab));
   PLUMB_TRY(check_ids(prompt.name, prompt.top, n_vocab));
-  PLUMB_ASSIGN(Finding ids, verify_ids(prompt, side));
-  findings.push_back(std::move(ids));
+  if (why_not_ids.empty()) {
+    PLUMB_ASSIGN(Finding ids, verify_ids(prompt, side));
+    findings.push_back(std::move(ids));
+  } else {
+    findings.push_back(not_compared(prompt.name + ": ids of the prompt", why_not_ids));
+  }
   PLUMB_TRY(side.restart());
   const auto forwarded = side.forward(prompt.ids, {.cancel = request.cancel});
   if (!forwarded && forwarded.error().code == PLUMB_NUMERIC) {
@@ -154,9 +159,10 @@ std::optional<double> noise_against(const Identity& recorded, const diff::Side& 
 Result<std::vector<Finding>> verify_prompts(const Bundle& bundle, const std::string& folder,
                                             diff::Side& side, const VerifyRequest& request) {
   const std::optional<double> noise = noise_against(bundle.identity, side, request.noise);
+  const std::string why_not_ids = why_ids_prove_nothing(bundle);
   std::vector<Finding> findings;
   for (const GoldenPrompt& prompt : bundle.prompts)
-    PLUMB_TRY(verify_prompt(prompt, folder, side, noise, request, findings));
+    PLUMB_TRY(verify_prompt(prompt, folder, side, noise, request, why_not_ids, findings));
   return findings;
 }
 

@@ -69,6 +69,9 @@ TEST_F(GoldenVerbs, AForeignEnginesAnswersAreItsOwn) {
   const Outcome seen = verify("--json");
   EXPECT_EQ(seen.exit, 1) << seen.err;
   EXPECT_EQ(json::parse(seen.out)["is_independent"], true);
+  // It was given ids: that they are ours again proves nothing.
+  EXPECT_THAT(bundle()["ids_made_by"].get<std::string>(), HasSubstr("plumbline "));
+  EXPECT_EQ(verdicts(seen)["prompt: ids of the prompt"], "NOT RUN");
   std::string other = tiny_world();
   other.back() ^= 1;
   write("in.gguf", other);
@@ -106,10 +109,6 @@ TEST_F(GoldenVerbs, OtherWeightsAreRefusedByBothHashes) {
 TEST_F(GoldenVerbs, AnotherTemplateIsRefused) {
   record();
   write("other.jinja", "{{ messages[0].content }}");
-  const Outcome refused = verify(
-      "--set chat_template.path=$PWD/other.jinja "
-      "--set template.path=$PWD/other.jinja");
-  EXPECT_NE(refused.exit, 0);
   const Outcome by_hash = verify("--set template.path=$PWD/other.jinja");
   EXPECT_EQ(by_hash.exit, 4) << by_hash.err;
   EXPECT_THAT(by_hash.err, HasSubstr("chat template: found sha256 "));

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/npy.h"
+#include "core/base/os/fresh_folder.h"
 #include "core/golden/bundle_folder.h"
 #include "core/hash/sha256.h"
 #include "tests/support/temporary_folder.h"
@@ -111,6 +112,12 @@ TEST_F(BundleFolder, AppearsWholeOrNotAtAll) {
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, PLUMB_NOT_FOUND);
   EXPECT_THAT(folder_.files(), ElementsAre("made"));
+  // Another process that writes the same one keeps it.
+  const auto other = os::FreshFolder::create(folder_.path("next"));
+  ASSERT_TRUE(other);
+  folder_.write("next.unfinished/bundle.json", "theirs");
+  EXPECT_FALSE(write_bundle(folder_.path("next"), small_bundle(), kRows));
+  EXPECT_EQ(folder_.read("next.unfinished/bundle.json"), "theirs");
 }
 
 TEST_F(BundleFolder, EveryMistakeIsNamedWithItsPlace) {
@@ -137,6 +144,10 @@ TEST_F(BundleFolder, EveryMistakeIsNamedWithItsPlace) {
       {"/prompts/0/logits/file", "../x.npy", ".logits.file", "a file in the bundle's folder"},
       {"/prompts/0/logits/file", "/etc/passwd", ".logits.file", "a file in the bundle's folder"},
       {"/prompts/0/logits/file", "..", ".logits.file", "a file in the bundle's folder"},
+      {"/prompts/0/greedy/gaps/0", -1e9, ".greedy.gaps[0]", "from 0 on"},
+      {"/prompts/0/greedy/sigmas/1", -1, ".greedy.sigmas[1]", "above 0"},
+      {"/prompts/0/greedy/sigmas/1", 0, ".greedy.sigmas[1]", "above 0"},
+      {"/ids_made_by", 1, ".ids_made_by", "a text"},
       {"/prompts/0/greedy/gaps", many, ".prompts[0].greedy", "as many gaps"},
       {"/prompts/1/bytes_hex", "f", ".prompts[1].bytes_hex", "pairs of lower-case"},
       {"/requantised/0/prompts/0/name", "two", ".requantised[0].prompts[0].name", "a prompt of"},
