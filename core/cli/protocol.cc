@@ -222,7 +222,8 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-std::string junit(const std::vector<Stage>& stages, bool is_strict) {
+/// failure: what ended the run; null: it came to its end.
+std::string junit(const std::vector<Stage>& stages, const Failure* failure, bool is_strict) {
   size_t n_failed = 0, n_skipped = 0;
   std::string cases;
   for (const Stage& stage : stages) {
@@ -242,9 +243,15 @@ std::string junit(const std::vector<Stage>& stages, bool is_strict) {
     }
     cases += "  </testcase>\n";
   }
+  if (failure != nullptr) {
+    cases += "  <testcase classname=\"protocol\" name=\"run\">\n    <error message=\"" +
+             escaped(failure->error.message) + "\"/>\n  </testcase>\n";
+  }
+  const size_t n_errors = failure != nullptr ? 1 : 0;
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"plumb protocol\" tests=\"" +
-         std::to_string(stages.size()) + "\" failures=\"" + std::to_string(n_failed) +
-         "\" skipped=\"" + std::to_string(n_skipped) + "\">\n" + cases + "</testsuite>\n";
+         std::to_string(stages.size() + n_errors) + "\" errors=\"" + std::to_string(n_errors) +
+         "\" failures=\"" + std::to_string(n_failed) + "\" skipped=\"" + std::to_string(n_skipped) +
+         "\">\n" + cases + "</testsuite>\n";
 }
 
 void compare(const ProtocolVerb& verb, std::string& noise_source, std::vector<Stage>& stages) {
@@ -281,10 +288,11 @@ int protocol_verb(const ProtocolVerb& verb) {
     failure = caught;
   }
   const int exit = failure ? failure->exit : stages_exit(stages, verb.strict);
+  const Failure* const ended_by = failure ? &*failure : nullptr;
   if (!verb.junit.empty())
-    value_or_stop(os::write_file(verb.junit, junit(stages, verb.strict)), kModelFile);
+    value_or_stop(os::write_file(verb.junit, junit(stages, ended_by, verb.strict)), kModelFile);
   if (verb.json)
-    print_json(payload(verb, stages, noise, failure ? &*failure : nullptr, exit));
+    print_json(payload(verb, stages, noise, ended_by, exit));
   else
     print(table(stages));
   if (failure) throw *failure;

@@ -34,10 +34,12 @@ Result<void> run(const Request& request, SideMaker& sides, std::vector<Stage>& d
     const auto ended = kFunctions[static_cast<size_t>(number) - 1](context, stage);
     stage.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!ended) {
-      const Error& error = ended.error();
-      const bool cannot_run = (error.code == PLUMB_NOT_FOUND || error.code == PLUMB_UNSUPPORTED) &&
-                              stage.summary().n_compared == 0;
-      (cannot_run ? stage.why_not : stage.failure) = error.message;
+      // What stopped it half-way has taken something from the verdict.
+      const bool cannot_run = !stage.why_not.empty() && stage.summary().n_compared == 0;
+      if (!cannot_run) {
+        stage.why_not.clear();
+        stage.failure = ended.error().message;
+      }
     } else if (stage.summary().n_compared == 0 && stage.why_not.empty()) {
       stage.why_not = stage.findings.empty() ? "there was nothing to compare"
                                              : stage.findings.front().statement;

@@ -11,15 +11,31 @@ namespace {
 constexpr const char* kFormats[] = {"q8_0", "q6_k", "q5_0", "q4_1", "q4_0"};
 const std::vector<std::string> kF32 = {"kernels.activations=f32"};
 
-Result<golden::Finding> compare_format(const Context& context, OpenSide& plain,
+struct MadeFormat {
+  golden::RequantisedFile file;
+  OpenSide side;
+};
+
+Result<MadeFormat> make_format(const Context& context, const OpenSide& plain,
+                               const std::string& format) {
+  PLUMB_ASSIGN(const plumb_format to, model::quantisable_format(format));
+  PLUMB_ASSIGN(golden::RequantisedFile file,
+               golden::RequantisedFile::make(*plain.pipeline, context.sides.host(), to,
+                                             context.request.cancel));
+  PLUMB_ASSIGN(OpenSide side, context.sides.open(kF32, file.path()));
+  return MadeFormat{std::move(file), std::move(side)};
+}
+
+Result<golden::Finding> compare_format(const Context& context, const OpenSide& plain,
                                        const std::vector<std::vector<int32_t>>& prompts,
                                        const std::vector<std::vector<float>>& rows,
                                        const std::string& format) {
-  PLUMB_ASSIGN(const plumb_format to, model::quantisable_format(format));
-  PLUMB_ASSIGN(const golden::RequantisedFile file,
-               golden::RequantisedFile::make(*plain.pipeline, context.sides.host(), to,
-                                             context.request.cancel));
-  PLUMB_ASSIGN(const OpenSide made, context.sides.open(kF32, file.path()));
+  const auto other = make_format(context, plain, format);
+  // One that cannot be made, for want of room or of a writer, leaves the others.
+  if (!other && is_not_to_be_had(other.error()))
+    return golden::not_compared(format, other.error().message);
+  if (!other) return other.error();
+  const OpenSide& made = other->side;
   LogitTally tally(
       format, golden::noise_between(plain->numerics(), made->numerics(), context.request.noise));
   for (size_t i = 0; i < prompts.size(); ++i) {
@@ -32,7 +48,7 @@ Result<golden::Finding> compare_format(const Context& context, OpenSide& plain,
 }  // namespace
 
 Result<void> weight_formats(const Context& context, Stage& stage) {
-  PLUMB_ASSIGN(OpenSide plain, context.sides.open(kF32));
+  PLUMB_ASSIGN(OpenSide plain, opened(stage, context.sides.open(kF32)));
   stage.a = "the weights as they are (" + plain->numerics().weights + "), f32 activations";
   stage.b = "made by our quantiser, f32 activations";
   PLUMB_ASSIGN(const auto prompts, prompt_ids(context, *plain));
@@ -44,10 +60,11 @@ Result<void> weight_formats(const Context& context, Stage& stage) {
   for (const char* format : kFormats) {
     context.say(format);
     auto found = compare_format(context, plain, prompts, rows, format);
-    if (!found && found.error().code == PLUMB_CANCELLED) return found.error();
-    // One format that cannot be made, for want of room or of a writer, leaves the others.
-    stage.findings.push_back(found ? *std::move(found)
-                                   : golden::not_compared(format, found.error().message));
+    // No number where the weights as they are give one.
+    if (!found && found.error().code == PLUMB_NUMERIC)
+      found = golden::numeric(format, found.error().message);
+    if (!found) return std::move(found).error();
+    stage.findings.push_back(*std::move(found));
   }
   return {};
 }

@@ -24,7 +24,7 @@ Result<golden::Finding> compare_rows(const Context& context, const std::string& 
 }  // namespace
 
 Result<void> first_step_logits(const Context& context, Stage& stage) {
-  PLUMB_ASSIGN(const OpenSide ours, context.sides.open(kOurF32));
+  PLUMB_ASSIGN(const OpenSide ours, opened(stage, context.sides.open(kOurF32)));
   stage.b = describe(*ours);
   if (diff::Side* const reference = context.sides.reference()) {
     stage.a = describe(*reference);
@@ -45,7 +45,7 @@ Result<void> first_step_logits(const Context& context, Stage& stage) {
   // The last resort: who is right is then our own word.
   std::vector<std::string> overrides = oracle_overrides();
   overrides.insert(overrides.end(), kOurF32.begin(), kOurF32.end());
-  PLUMB_ASSIGN(const OpenSide oracle, context.sides.open(overrides));
+  PLUMB_ASSIGN(const OpenSide oracle, opened(stage, context.sides.open(overrides)));
   stage.a = describe(*oracle);
   PLUMB_ASSIGN(golden::Finding found,
                compare_rows(context, "logits against our own oracle", *oracle, *ours));
@@ -61,8 +61,8 @@ Result<void> native_and_wasm(const Context& context, Stage& stage) {
     std::vector<std::string> native = shared, wasm = shared;
     native.push_back("kernels.backend=auto");
     wasm.push_back("kernels.backend=plumb.wasm");
-    PLUMB_ASSIGN(const OpenSide a, context.sides.open(native));
-    PLUMB_ASSIGN(const OpenSide b, context.sides.open(wasm));
+    PLUMB_ASSIGN(const OpenSide a, opened(stage, context.sides.open(native)));
+    PLUMB_ASSIGN(const OpenSide b, opened(stage, context.sides.open(wasm)));
     stage.a = a->identity().backend;
     stage.b = b->identity().backend;
     context.say(activations + " activations");

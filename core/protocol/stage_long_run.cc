@@ -134,18 +134,21 @@ class LongRun {
 }  // namespace
 
 Result<void> long_run(const Context& context, Stage& stage) {
-  PLUMB_ASSIGN(const OpenSide ours, context.sides.open({}));
+  PLUMB_ASSIGN(const OpenSide ours, opened(stage, context.sides.open({})));
   stage.b = describe(*ours);
   OpenSide oracle;
   diff::Side* reference = context.sides.reference();
   if (reference == nullptr) {
-    PLUMB_ASSIGN(oracle, context.sides.open(oracle_overrides()));
+    PLUMB_ASSIGN(oracle, opened(stage, context.sides.open(oracle_overrides())));
     reference = oracle.side.get();
   }
   stage.a = describe(*reference);
   PLUMB_TRY(diff::check_comparable(*reference, *ours));
   PLUMB_ASSIGN(const auto prompts, prompt_ids(context, *ours));
-  if (prompts.empty()) return Error{PLUMB_NOT_FOUND, "there is no prompt"};
+  if (prompts.empty()) {
+    stage.why_not = "there is no prompt";
+    return {};
+  }
   LongRun run(context, *reference, *ours);
   PLUMB_ASSIGN(golden::Finding found, run.run(prompts.front()));
   stage.findings.push_back(std::move(found));

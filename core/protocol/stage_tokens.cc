@@ -2,6 +2,7 @@
 // a golden bundle), then every other tokenizer plugin that reads the same data.
 #include <algorithm>
 
+#include "core/golden/checks.h"
 #include "core/protocol/stages.h"
 
 namespace plumbline::protocol {
@@ -91,10 +92,16 @@ Result<void> against_recorded(const Context& context, const Tokenizer& ours, con
 
 Result<void> against_bundle(const Context& context, pipeline::Pipeline& pipeline, Stage& stage) {
   const golden::Bundle& bundle = *context.request.bundle;
-  Texts texts("ids of the golden prompts", bundle.made_by.engine);
+  constexpr const char* kWhat = "ids of the golden prompts";
+  if (std::string why = golden::why_ids_prove_nothing(bundle); !why.empty()) {
+    stage.findings.push_back(golden::not_compared(kWhat, std::move(why)));
+    return {};
+  }
+  Texts texts(kWhat, bundle.made_by.engine);
   for (const golden::GoldenPrompt& prompt : bundle.prompts)
     texts.add({.text = prompt.text}, pipeline.encode_prompt({.bytes = prompt.text}), prompt.ids);
   stage.findings.push_back(std::move(texts).finish());
+  stage.b += (stage.b.empty() ? "" : ", ") + bundle.made_by.engine;
   return {};
 }
 
@@ -134,8 +141,8 @@ Result<void> against_plugins(const Context& context, pipeline::Pipeline& pipelin
 }  // namespace
 
 Result<void> token_ids(const Context& context, Stage& stage) {
-  PLUMB_ASSIGN(const OpenSide opened, context.sides.open_text({}));
-  PLUMB_ASSIGN(const Tokenizer* const ours, opened.pipeline->tokenizer());
+  PLUMB_ASSIGN(const OpenSide text, opened(stage, context.sides.open_text({})));
+  PLUMB_ASSIGN(const Tokenizer* const ours, opened(stage, text.pipeline->tokenizer()));
   stage.a = ours->id();
   for (const Corpus& corpus : context.request.corpora) {
     const size_t before = stage.findings.size();
@@ -144,10 +151,9 @@ Result<void> token_ids(const Context& context, Stage& stage) {
       stage.b += (stage.b.empty() ? "" : ", ") + ("ids in " + corpus.name);
   }
   if (context.request.bundle != nullptr) {
-    PLUMB_TRY(against_bundle(context, *opened.pipeline, stage));
-    stage.b += (stage.b.empty() ? "" : ", ") + context.request.bundle->made_by.engine;
+    PLUMB_TRY(against_bundle(context, *text.pipeline, stage));
   }
-  PLUMB_TRY(against_plugins(context, *opened.pipeline, *ours, stage));
+  PLUMB_TRY(against_plugins(context, *text.pipeline, *ours, stage));
   if (stage.findings.empty()) {
     stage.why_not =
         "no corpus with ids (--corpus), no golden data (--golden), and no other tokenizer plugin "

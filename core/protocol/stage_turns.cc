@@ -2,8 +2,10 @@
 // of the ids that the next prompt begins with, forgets the rest and appends. Another takes every
 // turn's whole prompt in one fresh prefill. Rows of the KV caches, logits and picks must be equal.
 #include <algorithm>
-#include <bit>
+#include <cmath>
+#include <limits>
 
+#include "core/diff/row_errors.h"
 #include "core/golden/checks.h"
 #include "core/pipeline/text_stream.h"
 #include "core/protocol/stages.h"
@@ -139,56 +141,79 @@ class Conversation {
   std::string text_;
 };
 
-uint64_t count_differing(std::span<const float> a, std::span<const float> b) {
-  if (a.size() != b.size()) return std::max(a.size(), b.size());
-  uint64_t n = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    n += std::bit_cast<uint32_t>(a[i]) != std::bit_cast<uint32_t>(b[i]) ? 1 : 0;
-  return n;
-}
-
-/// otherwise: the verdict where bits differ.
+/// noise: of a whole run's logits, in sigma. An error of a row of a cache, relative to the row, is
+/// held to it too: all that made the row has its share in the logits.
 golden::Finding compare_kv(const std::string& turn, const TurnState& a, const TurnState& b,
-                           diff::Verdict otherwise) {
+                           std::optional<double> noise) {
   golden::Finding finding{.what = turn + ": rows of the KV caches"};
   std::string first;
-  uint64_t n_differ = 0;
+  CacheErrors all;
   for (const std::string& op : b.kv.ops()) {
     const trace::Rows& fresh = *b.kv.find(op);
     const trace::Rows* const kept = a.kv.find(op);
     finding.n += fresh.values.size();
-    const uint64_t n =
-        kept == nullptr ? fresh.values.size() : count_differing(kept->values, fresh.values);
-    if (n > 0 && first.empty()) first = op;
-    n_differ += n;
+    const CacheErrors one = kept == nullptr
+                                ? compare_cache({}, fresh.values, fresh.width)
+                                : compare_cache(kept->values, fresh.values, fresh.width);
+    if (one.n_differ > 0 && first.empty()) first = op;
+    all.n_differ += one.n_differ;
+    all.worst_row = std::max(all.worst_row, one.worst_row);
   }
+  const uint64_t n_differ = all.n_differ;
   finding.statement =
       std::to_string(a.n_reused) + " rows kept; " +
       (n_differ == 0 ? "equal bits in " + std::to_string(b.kv.ops().size()) + " caches"
                      : std::to_string(n_differ) + " of " + std::to_string(finding.n) +
-                           " values differ, first in " + first);
+                           " values differ, first in " + first + "; the worst row by " +
+                           golden::text_of(all.worst_row) + " of its size" +
+                           (noise && *noise > 0 ? ", the noise " + golden::text_of(*noise) : ""));
   finding.numbers = {{"rows_kept", static_cast<double>(a.n_reused)},
-                     {"bits_differ", static_cast<double>(n_differ)}};
-  finding.verdict = n_differ == 0 ? diff::Verdict::kMatch : otherwise;
+                     {"bits_differ", static_cast<double>(n_differ)},
+                     {"worst_row", all.worst_row}};
+  finding.verdict = golden::judged(n_differ == 0, all.worst_row, noise, false);
   return finding;
 }
 
+/// before: the verdict of the rows and logits that the picks stand on.
 golden::Finding compare_answers(const std::string& turn, const TurnState& a, const TurnState& b,
-                                diff::Verdict otherwise) {
+                                diff::Verdict before) {
   golden::Finding finding{.what = turn + ": picks of the answer", .n = b.answer.size()};
   const auto [kept, fresh] = std::ranges::mismatch(a.answer, b.answer);
   const bool is_equal = kept == a.answer.end() && fresh == b.answer.end();
   finding.statement = is_equal ? std::to_string(b.answer.size()) + " ids, equal"
                                : "they part at token " + std::to_string(kept - a.answer.begin());
-  finding.verdict = is_equal ? diff::Verdict::kMatch : otherwise;
+  finding.verdict = is_equal ? diff::Verdict::kMatch : verdict_of_parting(before);
   return finding;
 }
 
 }  // namespace
 
+CacheErrors compare_cache(std::span<const float> kept, std::span<const float> fresh,
+                          uint32_t width) {
+  if (kept.size() != fresh.size() || width == 0 || fresh.size() % width != 0)
+    return {std::max(kept.size(), fresh.size()), std::numeric_limits<double>::infinity()};
+  CacheErrors errors;
+  for (size_t at = 0; at < fresh.size(); at += width) {
+    const diff::RowSums sums =
+        diff::compare_row(fresh.subspan(at, width), kept.subspan(at, width), {});
+    if (sums.n_bits_differ == 0) continue;
+    errors.n_differ += sums.n_bits_differ;
+    const double error = std::sqrt(sums.introduced / sums.a);
+    // What is no number is larger than any.
+    if (!(error <= errors.worst_row))
+      errors.worst_row = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  }
+  return errors;
+}
+
+diff::Verdict verdict_of_parting(diff::Verdict before) {
+  if (before == diff::Verdict::kMatch) return diff::Verdict::kWrong;
+  return std::max(before, diff::Verdict::kTieFlip);
+}
+
 Result<void> three_turns(const Context& context, Stage& stage) {
-  PLUMB_ASSIGN(const OpenSide ours, context.sides.open({}));
-  PLUMB_ASSIGN(model::Decoder* const decoder, ours.pipeline->decoder());
+  PLUMB_ASSIGN(const OpenSide ours, opened(stage, context.sides.open({})));
+  PLUMB_ASSIGN(model::Decoder* const decoder, opened(stage, ours.pipeline->decoder()));
   stage.a = "one session that goes on";
   stage.b = "a fresh prefill for each turn, " + describe(*ours);
   Session session(context, *ours.pipeline, *decoder);
@@ -198,7 +223,10 @@ Result<void> three_turns(const Context& context, Stage& stage) {
   for (const char* question : kTurns) {
     context.say("turn " + std::to_string(prompts.size() + 1));
     PLUMB_ASSIGN(std::vector<int32_t> prompt, conversation.ask(question));
-    if (prompt.empty()) return Error{PLUMB_UNSUPPORTED, "the conversation has no ids"};
+    if (prompt.empty()) {
+      stage.why_not = "the conversation has no ids";
+      return {};
+    }
     prompts.push_back(std::move(prompt));
     PLUMB_ASSIGN(TurnState state, session.turn(prompts.back(), false));
     kept.push_back(std::move(state));
@@ -207,16 +235,17 @@ Result<void> three_turns(const Context& context, Stage& stage) {
   // A class that promises no equal bits may sum a longer prefill in another order.
   const auto noise =
       golden::noise_between(ours->numerics(), ours->numerics(), context.request.noise);
-  const diff::Verdict otherwise = noise == 0.0 ? diff::Verdict::kWrong : diff::Verdict::kDrift;
   for (size_t i = 0; i < prompts.size(); ++i) {
     const std::string turn = "turn " + std::to_string(i + 1);
     context.say(turn + ", fresh");
     PLUMB_ASSIGN(const TurnState fresh, session.turn(prompts[i], true));
-    stage.findings.push_back(compare_kv(turn, kept[i], fresh, otherwise));
+    stage.findings.push_back(compare_kv(turn, kept[i], fresh, noise));
+    diff::Verdict before = stage.findings.back().verdict;
     LogitTally logits(turn + ": logits behind the prompt", noise);
     logits.add(kept[i].logits, fresh.logits);
     stage.findings.push_back(std::move(logits).finish());
-    stage.findings.push_back(compare_answers(turn, kept[i], fresh, otherwise));
+    before = std::max(before, stage.findings.back().verdict);
+    stage.findings.push_back(compare_answers(turn, kept[i], fresh, before));
   }
   stage.findings.push_back(golden::not_compared(
       "truncation of a context that is full",

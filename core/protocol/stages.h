@@ -1,5 +1,5 @@
 // stages.h: the six stages, and what they share. Each adds its findings to a stage that has its
-// number and title. Fails NOT_FOUND or UNSUPPORTED where it cannot run at all.
+// number and title. Where one cannot run at all, the stage says why.
 #pragma once
 
 #include <span>
@@ -20,6 +20,19 @@ struct Context {
   }
 };
 
+/// This build, or this model, has none such. Asked only of errors of opening something: the same
+/// codes later on are failures.
+inline bool is_not_to_be_had(const Error& error) {
+  return error.code == PLUMB_NOT_FOUND || error.code == PLUMB_UNSUPPORTED;
+}
+
+/// What a stage opens to run on. Where it is not to be had, the stage says so.
+template <typename T>
+Result<T> opened(Stage& stage, Result<T> part) {
+  if (!part && is_not_to_be_had(part.error())) stage.why_not = part.error().message;
+  return part;
+}
+
 Result<void> token_ids(const Context& context, Stage& stage);
 Result<void> first_step_logits(const Context& context, Stage& stage);
 Result<void> native_and_wasm(const Context& context, Stage& stage);
@@ -38,6 +51,17 @@ Result<std::vector<std::vector<int32_t>>> prompt_ids(const Context& context, dif
 /// The logits behind all of the ids, in one prefill of a fresh session.
 Result<std::vector<float>> last_row(diff::Side& side, std::span<const int32_t> ids,
                                     const std::atomic<bool>* cancel);
+
+/// How far the rows of a kept KV cache are from those of a fresh prefill.
+struct CacheErrors {
+  uint64_t n_differ = 0;  // values, bit for bit
+  double worst_row = 0;  // the largest error of a row, relative to its size; infinite: no number
+};
+CacheErrors compare_cache(std::span<const float> kept, std::span<const float> fresh,
+                          uint32_t width);
+/// Of picks that part, behind rows and logits with this verdict: stages that see equal logits and
+/// coins pick alike, so what parts without a cause is a defect.
+diff::Verdict verdict_of_parting(diff::Verdict before);
 
 /// The errors of several rows as one finding.
 class LogitTally {

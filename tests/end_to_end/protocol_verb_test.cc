@@ -70,6 +70,13 @@ TEST_F(ProtocolVerb, GoldenDataIsTheReferenceOfTwoStages) {
   const json found = run("tiny-world --golden kept --stages 1-2", 0);
   EXPECT_EQ(found["stages"][0]["verdict"], "MATCH");
   EXPECT_EQ(found["stages"][1]["verdict"], "MATCH");
+  // A part of the golden data that is gone is no stage that cannot run.
+  const Outcome lost = shell(
+      "rm kept/*.npy; $PLUMB protocol tiny-world --golden kept --stages 1-2 --junit out.xml "
+      "--json");
+  EXPECT_EQ(lost.exit, 1) << lost.out;
+  EXPECT_EQ(json::parse(lost.out)["stages"][1]["verdict"], "FAILED");
+  EXPECT_THAT(read_file(path("out.xml")), HasSubstr("failures=\"1\""));
   const Outcome other = shell(
       "$PLUMB protocol tiny-world --golden kept --stages 1 --json --set "
       "model.source.path=$SOURCE/golden/models/tiny-llama/model.gguf");
@@ -83,6 +90,8 @@ TEST_F(ProtocolVerb, ThePayloadComesOutOnFailureToo) {
   EXPECT_EQ(lost["exit"], 4);
   EXPECT_THAT(lost["failure"]["message"].get<std::string>(), HasSubstr("/none.gguf"));
   EXPECT_EQ(lost["stages"].size(), 0u);
+  shell("$PLUMB protocol tiny-world --set model.source.path=/none.gguf --junit out.xml");
+  EXPECT_THAT(read_file(path("out.xml")), HasSubstr("tests=\"1\" errors=\"1\""));
 }
 
 TEST_F(ProtocolVerb, NothingThatRanIsNoPass) {
