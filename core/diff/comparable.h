@@ -10,7 +10,8 @@ namespace plumbline::diff {
 /// have another width. Also as a side does.
 Result<void> check_comparable(Side& a, Side& b);
 
-/// Have both sides the same layers? Fails INCOMPATIBLE: another number, or logits of another width.
+/// Have both sides the same layers? Fails INCOMPATIBLE: another number, or logits of another width;
+/// INVALID_CONFIG: the map of a foreign engine names an op that the other side does not have.
 Result<void> check_fit(Side& a, Side& b);
 
 /// side: "A".

@@ -81,17 +81,19 @@ TEST_F(RunnerVerbs, MistakesOfTheConfigAreTheConfigs) {
 // square), and its KV cache to 11 bits.
 class RunnerTranscripts : public PlumbCommand {
  protected:
-  nlohmann::json diff(const std::string& engine, const std::string& map) const {
+  Outcome run(const std::string& engine, const std::string& map) const {
     const std::string model = "plumbline: 1\nmodel: {source: {path: " PLUMB_SOURCE_DIR
                               "/golden/models/tiny-world/model.gguf}}\n";
     write("theirs.yaml",
           model + "runner: {name: " PLUMB_SOURCE_DIR "/tests/end_to_end/replay_runner.py, map: " +
               map + "}\n");
     write("ours.yaml", model + "kernels: {activations: f32}\n");
-    const Outcome ran =
-        shell("PLUMB_TRANSCRIPT=$SOURCE/golden/runners/" + engine +
-              " $PLUMB diff theirs.yaml ours.yaml --ids 365,334,288,261,300,17,42 --tokens 1 "
-              "--json");
+    return shell("PLUMB_TRANSCRIPT=$SOURCE/golden/runners/" + engine +
+                 " $PLUMB diff theirs.yaml ours.yaml --ids 365,334,288,261,300,17,42 --tokens 1 "
+                 "--json");
+  }
+  nlohmann::json diff(const std::string& engine, const std::string& map) const {
+    const Outcome ran = run(engine, map);
     EXPECT_LE(ran.exit, 1) << ran.err;
     return nlohmann::json::parse(ran.out, nullptr, false);
   }
@@ -129,6 +131,18 @@ TEST_F(RunnerTranscripts, AMapThatMixesUpChannelsIsFound) {
   const nlohmann::json report = diff("transformers", "wrong.yaml");
   EXPECT_THAT(report["verdict"], AnyOf("UNEXPLAINED", "WRONG"));
   EXPECT_GT(worst_introduced(report), 0.1);
+}
+
+TEST_F(RunnerTranscripts, AMapWithAnOpThatWeLackIsRefused) {
+  std::string wrong = read_file(map_of("transformers"));
+  const std::string op = "ours: attn_q_rope";
+  ASSERT_NE(wrong.find(op), wrong.npos);
+  wrong.replace(wrong.find(op), op.size(), "ours: attn_q_rop");
+  write("wrong.yaml", wrong);
+  const Outcome refused = run("transformers", "wrong.yaml");
+  EXPECT_EQ(refused.exit, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("the op 0.attn_q_rop, "));
+  EXPECT_THAT(refused.err, HasSubstr("did you mean \"0.attn_q_rope\"?"));
 }
 
 }  // namespace
