@@ -33,10 +33,13 @@ struct DiffVerbOptions {
   ImpactOptions impacts;
 };
 
+diff::Verdict worst_allowed(bool is_strict) {
+  return is_strict ? diff::Verdict::kMatch : diff::Verdict::kTieFlip;
+}
+
 int exit_code(const diff::Report& report, bool is_strict) {
   if (report.is_empty) return kNothingDone;
-  const diff::Verdict worst_allowed = is_strict ? diff::Verdict::kMatch : diff::Verdict::kTieFlip;
-  return report.verdict <= worst_allowed ? kDone : kDifference;
+  return report.verdict <= worst_allowed(is_strict) ? kDone : kDifference;
 }
 
 diff::Report compare(DiffVerbOptions& options) {
@@ -79,7 +82,9 @@ int run_diff(DiffVerbOptions& options) {
     write(options.out, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   if (!options.html_file.empty()) write(options.html_file, plumbline::report::html_page(report));
-  if (!options.junit_file.empty()) write(options.junit_file, plumbline::report::junit_xml(report));
+  if (!options.junit_file.empty()) {
+    write(options.junit_file, plumbline::report::junit_xml(report, worst_allowed(options.strict)));
+  }
   if (options.json) {
     print_json(json);
   } else {
@@ -108,7 +113,8 @@ void add_diff(CLI::App& app, int& exit) {
                  "Compare logits at every position of the prompt, not at its last alone");
   verb->add_option("--noise", options->noise_file,
                    "Noise levels by pair class; without it those that are shipped");
-  verb->add_option("--from", options->from, "Show a report that was written before");
+  CLI::Option* const from =
+      verb->add_option("--from", options->from, "Show a report that was written before");
   verb->add_flag("--strict", options->strict, "Exit with 1 for DRIFT and TIE_FLIP too");
   CLI::Option* const impact = verb->add_flag(
       "--impact", options->impact,
@@ -128,6 +134,10 @@ void add_diff(CLI::App& app, int& exit) {
   for (const char* option : {"--mode", "--tokens", "--seed", "--all-rows", "--noise", "--from",
                              "--strict", "--out", "--html", "--junit"})
     impact->excludes(verb->get_option(option));
+  // Nothing is compared again, so nothing can be asked of it.
+  for (const char* option : {"A", "B", "--swap", "--set", "--prompt", "--ids", "--messages",
+                             "--prompts", "--mode", "--tokens", "--seed", "--all-rows", "--noise"})
+    from->excludes(verb->get_option(option));
   verb->footer(
       "Examples:\n"
       "  plumb diff smollm2 --swap kernels=reference\n"

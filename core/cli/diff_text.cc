@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cli/session.h"
+#include "core/diff/logit_errors.h"
 #include "core/diff/text_doors.h"
 
 namespace plumbline::cli {
@@ -32,9 +33,15 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
+/// at, or where the UTF-8 character around it begins.
+size_t character_start(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
 std::string cut(std::string_view text, size_t columns) {
   std::string shown = printable(text);
-  if (shown.size() > columns) shown = shown.substr(0, columns - 3) + "...";
+  if (shown.size() > columns) shown = shown.substr(0, character_start(shown, columns - 3)) + "...";
   return shown;
 }
 
@@ -48,7 +55,12 @@ std::string labelled(const char* label, std::string_view text) {
     size_t end = std::min(at + kColumns - kIndent, shown.size());
     if (end < shown.size()) {
       const size_t space = shown.rfind(' ', end);
-      if (space != shown.npos && space > at) end = space;
+      const size_t start = character_start(shown, end);
+      if (space != shown.npos && space > at) {
+        end = space;
+      } else if (start > at) {
+        end = start;
+      }
     }
     out += line + shown.substr(at, end - at) + "\n";
     line = std::string(kIndent, ' ');
@@ -131,6 +143,10 @@ std::string logits_line(const LogitErrors& logits) {
              logits.mean_absolute_by_sigma, logits.top_k_agree);
   text += "; gaps of the top change by up to " + format("%.2e", logits.gap_change) + " sigma";
   text += logits.noise ? format(", noise %.2e", *logits.noise) : ", no noise level is known";
+  if (diff::rest_decides(logits)) {
+    text += format("; those of the whole row by up to %.2e sigma, noise %.2e", logits.row_change,
+                   *logits.row_noise);
+  }
   return text;
 }
 

@@ -69,7 +69,7 @@ diff::NoiseTable measure(const NoiseVerb& verb) {
                                     .all_rows = true,
                                     .cancel = &interrupted};
     const diff::Report report =
-        value_or_stop(diff::compare(pair.a(), pair.b(), request), kModelFile);
+        value_or_stop(diff::compare(pair.a(), pair.b(), request), failure_exit(pair.a(), pair.b()));
     diff::NoiseLevel level =
         value_or_stop(diff::measured_level(report, verb.headroom), kDifference);
     for (diff::NoiseRun& run : level.runs) {
@@ -83,6 +83,8 @@ diff::NoiseTable measure(const NoiseVerb& verb) {
 
 int noise(const NoiseVerb& verb) {
   const diff::NoiseTable measured = measure(verb);
+  if (measured.levels().empty())
+    stop(kNothingDone, {PLUMB_INVALID_ARGUMENT, "no prompt has ids, so nothing was measured"});
   print(measured.text());
   if (verb.into.empty()) return kDone;
   std::error_code ignored;

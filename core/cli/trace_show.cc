@@ -63,7 +63,8 @@ void print_picks(const OrderedJson& doors) {
     print("  " + padded(text_of(step.at("step")), 6) + padded(text_of(step.at("position")), 10) +
           padded(hash_start(step.at("sha256")), 15) + padded(text_of(pick.at("id")), 8) +
           padded(text_of(pick.at("kept")), 6) + padded(short_number(pick.at("coin")), 11) +
-          padded(short_number(pick.at("probability")), 13) + pick.at("piece").dump() + "\n");
+          padded(short_number(pick.at("probability")), 13) + printable(pick.at("piece").dump()) +
+          "\n");
   }
 }
 
@@ -122,7 +123,7 @@ int show(const ShowOptions& options) {
       print_run(index);
       print_bytes("00 prompt", doors.at("00 prompt"));
       print("10 tokens   " + std::to_string(doors.at("10 tokens").at("ids").size()) + " ids " +
-            doors.at("10 tokens").at("ids").dump() + "\n");
+            printable(doors.at("10 tokens").at("ids").dump()) + "\n");
     }
     print_ops(doors.at("20 ops"), options.patterns);
     if (options.patterns.empty()) {

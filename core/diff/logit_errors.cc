@@ -139,6 +139,11 @@ void judge(LogitErrors& errors, std::optional<double> noise, std::optional<doubl
                                                   : Verdict::kDrift;
 }
 
+bool rest_decides(const LogitErrors& errors) {
+  return errors.noise && errors.gap_change <= *errors.noise && errors.row_noise &&
+         !(errors.row_change <= *errors.row_noise);
+}
+
 double gap_change(std::span<const float> a, std::span<const float> b, int32_t one, int32_t other) {
   const auto x = static_cast<size_t>(one), y = static_cast<size_t>(other);
   const double change = (double{b[x]} - double{b[y]}) - (double{a[x]} - double{a[y]});

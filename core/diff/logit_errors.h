@@ -18,6 +18,9 @@ LogitErrors compare_logits(std::span<const float> a, std::span<const float> b);
 void judge(LogitErrors& errors, std::optional<double> noise,
            std::optional<double> row_noise = std::nullopt);
 
+/// The gaps of the first ids are within their noise, those of the rest of the row are not.
+bool rest_decides(const LogitErrors& errors);
+
 /// Standard deviation of a row, in double precision.
 double sigma_of(std::span<const float> row);
 

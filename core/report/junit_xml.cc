@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/diff/logit_errors.h"
 #include "plumb/sdk/utf8.h"
 
 namespace plumbline::report {
@@ -100,8 +101,12 @@ DoorResult result_of(const PromptReport& prompt, Door door) {
     });
   } else if (door == Door::kLogits) {
     worst_of(prompt.logits, result, [](const diff::LogitErrors& logits) {
-      return "position " + std::to_string(logits.position) + ": gaps change by " +
-             number(logits.gap_change) + " sigma, KL " + number(logits.kl) + " nats";
+      const bool is_row = diff::rest_decides(logits);
+      const std::optional<double> noise = is_row ? logits.row_noise : logits.noise;
+      return "position " + std::to_string(logits.position) + ": gaps " +
+             (is_row ? "of the whole row " : "") + "change by " +
+             number(is_row ? logits.row_change : logits.gap_change) + " sigma" +
+             (noise ? ", noise " + number(*noise) : "") + ", KL " + number(logits.kl) + " nats";
     });
   } else if (door == Door::kPick) {
     worst_of(prompt.picks, result, [](const diff::PickErrors& pick) {
@@ -110,10 +115,6 @@ DoorResult result_of(const PromptReport& prompt, Door door) {
     });
   }
   return result;
-}
-
-bool is_failure(Verdict verdict) {
-  return verdict == Verdict::kWrong || verdict == Verdict::kUnexplained;
 }
 
 std::string why(const PromptReport& prompt) {
@@ -130,11 +131,21 @@ std::string why(const PromptReport& prompt) {
 
 class Suite {
  public:
-  explicit Suite(const PromptReport& prompt)
-      : prompt_(prompt), name_("prompt " + std::to_string(prompt.index)) {
+  Suite(const PromptReport& prompt, Verdict worst_allowed)
+      : name_("prompt " + std::to_string(prompt.index)),
+        shown_(prompt.prompt),
+        why_(why(prompt)),
+        worst_allowed_(worst_allowed) {
     for (const Door door : kDoors) add(door_name(door), result_of(prompt, door));
     // A run that ended with an error may have no door to blame.
-    if (is_failure(prompt.verdict) && n_failures_ == 0) add("verdict", {prompt.verdict, ""});
+    if (prompt.verdict > worst_allowed_ && n_failures_ == 0) add("verdict", {prompt.verdict, ""});
+  }
+  /// Of the whole report, whose verdict is worse than every prompt's.
+  Suite(const diff::Report& report, Verdict worst_allowed)
+      : name_("comparison"), worst_allowed_(worst_allowed) {
+    std::string notes;
+    for (const std::string& note : report.notes) notes += (notes.empty() ? "" : "; ") + note;
+    add("verdict", {report.verdict, notes});
   }
 
   size_t n_cases() const { return n_cases_; }
@@ -145,7 +156,7 @@ class Suite {
            attribute("tests", std::to_string(n_cases_)) +
            attribute("failures", std::to_string(n_failures_)) + attribute("errors", "0") +
            attribute("skipped", std::to_string(n_skipped_)) + ">\n" + cases_ + "    <system-out>" +
-           escaped(prompt_.prompt) + "</system-out>\n  </testsuite>\n";
+           escaped(shown_) + "</system-out>\n  </testsuite>\n";
   }
 
  private:
@@ -156,35 +167,40 @@ class Suite {
     if (!result.verdict) {
       ++n_skipped_;
       cases_ += "><skipped" + attribute("message", result.detail) + "/></testcase>\n";
-    } else if (is_failure(*result.verdict)) {
+    } else if (*result.verdict > worst_allowed_) {
       ++n_failures_;
       const std::string verdict = verdict_name(*result.verdict);
       cases_ +=
           ">\n      <failure" + attribute("type", verdict) +
           attribute("message", verdict + (result.detail.empty() ? "" : ": " + result.detail)) +
-          ">" + escaped(result.detail + why(prompt_)) + "</failure>\n    </testcase>\n";
+          ">" + escaped(result.detail + why_) + "</failure>\n    </testcase>\n";
     } else {
       cases_ += "/>\n";
     }
   }
 
-  const PromptReport& prompt_;
-  std::string name_, cases_;
+  std::string name_, shown_, why_, cases_;
+  Verdict worst_allowed_;
   size_t n_cases_ = 0, n_failures_ = 0, n_skipped_ = 0;
 };
 
 }  // namespace
 
-std::string junit_xml(const diff::Report& report) {
+std::string junit_xml(const diff::Report& report, Verdict worst_allowed) {
   std::string suites;
   size_t n_cases = 0, n_failures = 0, n_skipped = 0, n_errors = 0;
-  for (const PromptReport& prompt : report.prompts) {
-    const Suite suite(prompt);
+  const auto add = [&](const Suite& suite) {
     n_cases += suite.n_cases();
     n_failures += suite.n_failures();
     n_skipped += suite.n_skipped();
     suites += suite.xml();
+  };
+  Verdict of_prompts = Verdict::kMatch;
+  for (const PromptReport& prompt : report.prompts) {
+    add(Suite(prompt, worst_allowed));
+    of_prompts = worse(of_prompts, prompt.verdict);
   }
+  if (report.verdict > of_prompts) add(Suite(report, worst_allowed));
   if (report.is_empty) {
     n_cases = n_errors = 1;
     suites =

@@ -8,8 +8,10 @@
 
 namespace plumbline::report {
 
-/// A suite for each prompt, a case for each of its doors. WRONG and UNEXPLAINED are failures; a
-/// door that was not compared is skipped; a report of nothing is one error.
-std::string junit_xml(const diff::Report& report);
+/// A suite for each prompt, a case for each of its doors, and one for a verdict of the whole report
+/// that no prompt has. What is worse than worst_allowed is a failure; a door that was not compared
+/// is skipped; a report of nothing is one error.
+std::string junit_xml(const diff::Report& report,
+                      diff::Verdict worst_allowed = diff::Verdict::kTieFlip);
 
 }  // namespace plumbline::report

@@ -11,6 +11,7 @@ using nlohmann::json;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // Nine choices of B that change nothing that a diff of two picks sees.
 constexpr const char* kHarmless =
@@ -81,7 +82,7 @@ TEST_F(BisectVerbs, TemplatesThatDiffer) {
     const Outcome raw = shell("$PLUMB " + verb + swap + "--tokens 0 -p Mara");
     EXPECT_EQ(raw.exit, 1) << verb;
     EXPECT_THAT(raw.out + raw.err, HasSubstr("no prompt has messages")) << verb;
-    EXPECT_THAT(raw.out + raw.err, testing::Not(HasSubstr("MATCH"))) << verb;
+    EXPECT_THAT(raw.out + raw.err, Not(HasSubstr("MATCH"))) << verb;
   }
 }
 
@@ -121,6 +122,14 @@ TEST_F(BisectVerbs, ReduceWritesACaseThatReproduces) {
   EXPECT_EQ(shell("rm case/expected.json; $PLUMB reproduce case").exit, 4);
 }
 
+TEST_F(BisectVerbs, NoiseOfNothingIsNoLevel) {
+  write("empty.jsonl", "{\"text\": \"\"}\n");
+  const Outcome nothing = shell(
+      "$PLUMB noise good.yaml --swap activations=f32 --prompts empty.jsonl --into noise.json");
+  EXPECT_EQ(nothing.exit, 3) << nothing.err;
+  EXPECT_THAT(files(), Not(Contains("noise.json")));
+}
+
 TEST_F(BisectVerbs, PerplexityAndItsCost) {
   std::string text;
   for (int i = 0; i < 12; ++i) text += "Mara the miller lives in the old mill. ";
@@ -145,6 +154,21 @@ TEST_F(BisectVerbs, PerplexityAndItsCost) {
               HasSubstr("bits a byte"));
   EXPECT_EQ(shell("$PLUMB perplexity good.yaml --text text.txt --context 512").exit, 2);
   EXPECT_EQ(shell("$PLUMB perplexity good.yaml --text text.txt --context 100000").exit, 2);
+}
+
+// An old report is shown as it is: what would have to be compared is refused, not passed over.
+TEST_F(BisectVerbs, AnOldReportAloneIsShown) {
+  const Outcome made =
+      shell("$PLUMB diff good.yaml --swap threads=1 -p Mara --tokens 0 -o old.json");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(shell("$PLUMB diff --from old.json --strict --json").exit, 0);
+  for (const char* other : {"good.yaml", "--swap threads=1", "--set seed=1", "-p Mara", "--ids 1",
+                            "--messages m.json", "--prompts p.txt", "--mode chained", "--tokens 2",
+                            "--seed 2", "--all-rows", "--noise n.json"}) {
+    const Outcome refused = shell("$PLUMB diff --from old.json " + std::string(other));
+    EXPECT_EQ(refused.exit, 2) << other;
+    EXPECT_THAT(refused.err, HasSubstr("excludes")) << other;
+  }
 }
 
 TEST_F(BisectVerbs, ImpactRanksTensors) {

@@ -51,6 +51,23 @@ TEST_F(HostileDiff, ARunnerThatBreaksIsAPluginThatFails) {
   }
 }
 
+// The other verbs that ask one.
+TEST_F(HostileDiff, ARunnerThatDiesIsAPluginThatFailsEverywhere) {
+  write("prompts.jsonl", "{\"text\": \"Mara lives\"}\n");
+  with_runner("dies_at_forward");
+  for (const std::string verb :
+       {"bisect dies_at_forward.yaml ours.yaml --ids 1,2,3",
+        "noise dies_at_forward.yaml ours.yaml --prompts prompts.jsonl",
+        "golden verify kept dies_at_forward.yaml"}) {
+    const Outcome ran = shell(
+        "export FAKE_VOCABULARY=512; [ -e kept ] || $PLUMB golden record ours.yaml -p Mara "
+        "--tokens 2 -o kept; $PLUMB " +
+        verb);
+    EXPECT_EQ(ran.exit, 5) << verb << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("last words")) << verb;
+  }
+}
+
 TEST_F(HostileDiff, ARunnerThatHangsIsEndedByTheLimitOrByCtrlC) {
   const Outcome late = with_runner("hangs_at_forward", "--set runner.timeout_s=1");
   EXPECT_EQ(late.exit, 5) << late.err;

@@ -16,6 +16,7 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr const char* kTrace = "$PLUMB trace tiny-world --raw -p 'Mara lives in' ";
 
@@ -43,6 +44,19 @@ const json& op_named(const json& index, const std::string& name) {
   }
   ADD_FAILURE() << "no op " << name;
   return index;
+}
+
+// C1 controls and marks that turn the writing are no JSON escapes, and no terminal's business.
+TEST_F(TraceVerb, ShowsAStrangersTextHarmlessly) {
+  ASSERT_EQ(shell(kTrace + std::string("--tokens 1 -o t")).exit, 0);
+  json changed = index("t");
+  changed["doors"]["40 pick"][0]["piece"] = "a\u009b31mb\u202ec";
+  changed["doors"]["10 tokens"]["ids"][0] = "\u009b31m";
+  write("t/trace.json", changed.dump());
+  const Outcome shown = shell("$PLUMB trace show t");
+  ASSERT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("a?31mb?c"));
+  EXPECT_THAT(shown.out, Not(HasSubstr("\u009b")));
 }
 
 TEST_F(TraceVerb, IsWhatItsSchemaSays) {

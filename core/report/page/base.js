@@ -35,7 +35,7 @@ function verdict(name) {
 }
 
 // The report writes numbers that are not finite as texts: under these keys, alone or in lists.
-const NUMBERS = new Set(["introduced", "introduced_worst", "inherited", "total", "gain", "budget", "weights", "activations", "arithmetic", "weights_bound",
+const NUMBERS = new Set(["introduced", "introduced_worst", "inherited", "total", "gain", "budget", "weights", "activations", "arithmetic", "weights_bound", "arithmetic_bound", "row_change", "row_noise",
   "activations_bound", "a", "b", "introduced_by_row", "total_by_row", "cosine", "mean_absolute", "mean_absolute_by_sigma",
   "largest_absolute", "kl", "gap_a", "gap_change", "noise", "coin", "total_variation", "flip_probability", "reproduces_b", "plain",
   "bits_per_byte_a", "bits_per_byte_b", "budget_used"]);

@@ -17,7 +17,7 @@ function scatter(logits, isDifference) {
     const yOf = (t) => (isDifference ? t.b - t.a : t.b);
     const xs = tops.map((t) => t.a), ys = tops.map(yOf);
     const pad = (low, high) => { const p = (high - low || Math.abs(high) || 1) * 0.08; return [low - p, high + p]; };
-    let [x0, x1] = pad(Math.min(...xs), Math.max(...xs)), [y0, y1] = pad(Math.min(...ys), Math.max(...ys));
+    let [x0, x1] = pad(...extent(xs)), [y0, y1] = pad(...extent(ys));
     if (!isDifference) { x0 = y0 = Math.min(x0, y0); x1 = y1 = Math.max(x1, y1); }
     const x = linear(x0, x1, left, right), y = linear(y0, y1, bottom, top);
     for (const t of ticks(x0, x1, 5)) node.append(svg("line", { class: "grid", x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text", { x: x(t), y: bottom + 16, "text-anchor": "middle" }, number(t)));
@@ -44,6 +44,10 @@ function scatter(logits, isDifference) {
     return { node, points };
   });
 }
+
+// The gaps of the first ids are within their noise, those of the rest of the row are not.
+const restDecides = (l) => l.noise !== null && l.gap_change <= l.noise && l.row_noise !== null && !(l.row_change <= l.row_noise);
+const restText = (l) => (restDecides(l) ? `those of the whole row by up to ${number(l.row_change)} σ, noise ${number(l.row_noise)} σ` : "");
 
 const RANKS = 10;
 function bump(logits) {
@@ -87,7 +91,8 @@ function logitsSection(prompt) {
     holder.replaceChildren(
       el("p", { class: "small soft" }, l.n_bits_differ === 0 ? "Equal bit by bit. " : "",
         `KL ${number(l.kl)} nats, cosine ${Number.isFinite(l.cosine) ? l.cosine.toPrecision(9) : number(l.cosine)}, mean difference ${number(l.mean_absolute)} (${number(l.mean_absolute_by_sigma)} σ), largest ${number(l.largest_absolute)}; ${l.top_k_agree} of the ten first at the same rank; gaps of the first change by up to ${number(l.gap_change)} σ` +
-        (l.noise === null ? "." : l.noise === 0 ? ", and equal bits are demanded." : `, against a noise of ${number(l.noise)} σ.`)),
+        (l.noise === null ? "." : l.noise === 0 ? ", and equal bits are demanded." : `, against a noise of ${number(l.noise)} σ.`),
+        restDecides(l) ? " Beyond it: " + restText(l) + "." : ""),
       el("div", { class: "two" },
         el("div", {}, el("h3", {}, "A against B"), scatter(l, difference.checked),
           key([svg("circle", { class: "within", cx: 9, cy: 7, r: 4.5 }), "same rank"], [svg("circle", { class: "hollow", cx: 9, cy: 7, r: 4.5 }), "other rank"])),
@@ -121,7 +126,7 @@ function stepText({ logits: l, picks: p }) {
     "first of A: " + pieceOf(l, l.top_a) + ", of B: " + pieceOf(l, l.top_b),
     "gap between them in A: " + number(l.gap_a) + " σ",
     "gaps change by up to " + number(l.gap_change) + " σ; noise: " + (l.noise === null ? "not known" : number(l.noise) + " σ"),
-    "KL " + number(l.kl) + " nats"];
+    restText(l), "KL " + number(l.kl) + " nats"].filter((line) => line !== "");
   if (p) lines.push("picked: " + pieceOf(l, p.id_a) + " and " + pieceOf(l, p.id_b) + (p.coin === null ? "" : " under the coin " + number(p.coin)),
     "flip probability " + number(p.flip_probability) + ", total variation " + number(p.total_variation));
   return lines.join("\n");

@@ -83,11 +83,19 @@ function heatRows(ops, name, field) {
   });
 }
 
+// The columns that rows of the map have. Without a gap there are no more of them than cells; a
+// stranger's report may claim one.
+function columnsOf(rows) {
+  const held = rows.flatMap((row) => [...row.cells.keys()]);
+  const [first, last] = extent(held);
+  return { first, n: Math.min(last - first + 1, held.length) };
+}
+
 function heatMap(ops, name, field) {
   const rows = heatRows(ops, name, field);
   const values = rows.flatMap((row) => [...row.cells.values()].map((cell) => cell.value));
   const range = decades(values);
-  const columns = 1 + Math.max(0, ...rows.flatMap((row) => [...row.cells.keys()]));
+  const { first, n: columns } = columnsOf(rows);
   const cellHeight = rows.length > 40 ? 9 : rows.length > 20 ? 13 : 18;
   const left = 58, top = 6;
   const height = top + rows.length * cellHeight + 40;
@@ -103,9 +111,9 @@ function heatMap(ops, name, field) {
         node.append(svg("text", { x: left - 8, y: y0 + cellHeight / 2 + 4, "text-anchor": "end" }, row.label));
       node.append(svg("rect", { class: "band", x: left, y: y0 + 0.5, width: columns * w - 1, height: cellHeight - 1 }));
       for (let c = 0; c < columns; ++c) {
-        const cell = row.cells.get(c);
+        const cell = row.cells.get(first + c);
         const at = { x: left + c * w + w / 2, y: y0 + cellHeight / 2 };
-        const position = c * PAGE.rows_per_column;
+        const position = (first + c) * PAGE.rows_per_column;
         const where = "layer " + row.label + ", position " + position +
           (PAGE.rows_per_column > 1 ? " to " + (position + PAGE.rows_per_column - 1) : "");
         points.push({ ...at, text: where + "\n" + (cell ? seen(cell.op.op) + ": " + number(cell.value) +
@@ -117,8 +125,8 @@ function heatMap(ops, name, field) {
       }
     });
     const axis = top + rows.length * cellHeight + 14;
-    for (const t of ticks(0, columns * PAGE.rows_per_column, Math.max(2, Math.floor(columns * w / 60)))) {
-      const c = t / PAGE.rows_per_column;
+    for (const t of ticks(first * PAGE.rows_per_column, (first + columns) * PAGE.rows_per_column, Math.max(2, Math.floor(columns * w / 60)))) {
+      const c = t / PAGE.rows_per_column - first;
       if (Number.isInteger(t) && c < columns) node.append(svg("text", { x: left + c * w + w / 2, y: axis, "text-anchor": "middle" }, t));
     }
     node.append(svg("text", { x: left, y: axis + 18 }, "position"));
@@ -160,8 +168,8 @@ function heatSection(ops) {
     tableBehind("The map as a table", () => {
       const field = (choice.querySelector("input:checked") || {}).value || "introduced_by_row";
       const rows = heatRows(rowed, select.value, field);
-      const columns = 1 + Math.max(0, ...rows.flatMap((row) => [...row.cells.keys()]));
-      return table([{ name: "Layer", of: (row) => row.label }, ...Array.from({ length: columns }, (_, c) => ({
+      const { first, n } = columnsOf(rows);
+      return table([{ name: "Layer", of: (row) => row.label }, ...Array.from({ length: n }, (_, i) => first + i).map((c) => ({
         name: c * PAGE.rows_per_column, n: true, of: (row) => (row.cells.has(c) ? number(row.cells.get(c).value) : "") }))], rows, "Errors");
     }));
 }

@@ -60,11 +60,19 @@ const canvas = (width, height) => svg("svg", { viewBox: `0 0 ${width} ${height}`
 
 const linear = (from, to, low, high) => (value) => low + ((value - from) / (to - from || 1)) * (high - low);
 
+// Not Math.min(...values): a page may hold more values than a call takes arguments.
+function extent(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  return [low, high];
+}
+
 // Whole decades around the positive values, and a place below for zeros and above for what is not finite.
 function decades(values) {
   const logs = values.filter((v) => v > 0 && Number.isFinite(v)).map(Math.log10);
   if (logs.length === 0) return { low: -1, high: 0 };
-  const low = Math.floor(Math.min(...logs)), high = Math.ceil(Math.max(...logs));
+  const [least, most] = extent(logs);
+  const low = Math.floor(least), high = Math.ceil(most);
   return { low: Math.max(low, high - 24), high: high > low ? high : low + 1 };
 }
 const power = (exponent) => (exponent === 0 ? "1" : exponent === -1 ? "0.1" : "1e" + exponent);

@@ -41,7 +41,7 @@ function intervals(label, rows, range) {
   return plot(label, (width) => {
     const node = canvas(width, height), right = width - 16, bottom = top + rows.length * step;
     const ends = rows.flatMap(({ value, error }) => [value - (error || 0), value + (error || 0)]);
-    let [low, high] = range || [Math.min(...ends), Math.max(...ends)];
+    let [low, high] = range || extent(ends);
     const pad = range ? 0 : (high - low || Math.abs(high) || 1) * 0.15;
     [low, high] = [low - pad, high + pad];
     const x = linear(low, high, left, right);

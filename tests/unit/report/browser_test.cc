@@ -179,6 +179,22 @@ void expect_every_prompt(const json& told, const diff::Report& report) {
   EXPECT_EQ(told["tips"], 5 * report.prompts.size()) << "keys step through every plot";
 }
 
+/// One prompt with as many values as a page keeps of one, which V8 takes in no call's arguments,
+/// far behind the first position.
+diff::Report made_long() {
+  diff::Report report = made_match();
+  diff::PromptReport& prompt = report.prompts[0];
+  prompt.verdict = report.verdict = diff::Verdict::kDrift;
+  for (diff::OpErrors& op : prompt.ops) {
+    op.verdict = diff::Verdict::kDrift;
+    op.n_bits_differ = 1;
+    op.first_position = 4'000'000'000;
+    op.introduced_by_row.assign(150'000 / prompt.ops.size() + 1, 1e-6);
+    op.total_by_row.clear();
+  }
+  return report;
+}
+
 TEST_F(Browser, ShowsAllAndFitsNarrowScreens) {
   diff::Report nothing;
   nothing.is_empty = true;
@@ -188,15 +204,17 @@ TEST_F(Browser, ShowsAllAndFitsNarrowScreens) {
       used({{"wide", page, 1200, 1000},
             {"narrow", page, 500, 1000},
             {"match", report::html_page(made_match()), 1200, 1000},
+            {"long", report::html_page(made_long()), 1200, 1000},
             {"nothing", report::html_page(nothing), 1200, 1000},
             {"cost", cost, 1200, 1000},
             {"cost_narrow", cost, 500, 1000},
             {"alone", report::quantisation_page(made_quantisation(false)), 500, 1000}});
-  ASSERT_EQ(told.size(), 7u) << told;
+  ASSERT_EQ(told.size(), 8u) << told;
   expect_every_prompt(told["wide"], made_report());
   EXPECT_EQ(told["match"]["banner"], "MATCH");
   EXPECT_EQ(told["match"]["prompts"][0]["plots"], 2)
       << "logits and ranks; there are no errors to draw";
+  EXPECT_EQ(told["long"]["prompts"][0]["plots"], 4) << "and the errors, by op and by position";
   EXPECT_EQ(told["nothing"]["banner"], "NOTHING COMPARED");
   EXPECT_THAT(told["cost"]["prompts"][0]["sections"].get<std::vector<std::string>>(),
               testing::ElementsAre("perplexity", "kl", "delta-p", "agreement", "sides"));

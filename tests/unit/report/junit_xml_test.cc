@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/os/process.h"
@@ -72,6 +73,30 @@ TEST(JunitXml, HostileTextsAreText) {
   EXPECT_THAT(out, testing::HasSubstr("</script><script>document.title='broken out'"));
   EXPECT_THAT(out, testing::HasSubstr("\" ' & ]]> -->"));
   EXPECT_THAT(out, testing::Not(testing::HasSubstr("\x1b"))) << "no control fits into XML";
+}
+
+TEST(JunitXml, TheReportsOwnVerdictIsACase) {
+  diff::Report report = made_match();
+  report.verdict = diff::Verdict::kUnexplained;
+  report.notes = {"the chat templates differ, and were not compared", "and another"};
+  const json found = cases_of(report::junit_xml(report)).back();
+  EXPECT_EQ(found["suite"], "comparison");
+  EXPECT_EQ(found["outcome"], "failure");
+  EXPECT_EQ(found["type"], "UNEXPLAINED");
+  EXPECT_THAT(found["message"], testing::HasSubstr("templates differ"));
+  EXPECT_THAT(found["message"], testing::HasSubstr("and another"));
+}
+
+TEST(JunitXml, WhatIsAllowedIsAskedFor) {
+  diff::Report report = made_match();
+  report.verdict = report.prompts[0].verdict = diff::Verdict::kTieFlip;
+  const auto n_failures = [&](diff::Verdict worst_allowed) {
+    const json cases = cases_of(report::junit_xml(report, worst_allowed));
+    return std::ranges::count_if(cases,
+                                 [](const json& one) { return one["outcome"] == "failure"; });
+  };
+  EXPECT_EQ(n_failures(diff::Verdict::kTieFlip), 0);
+  EXPECT_GT(n_failures(diff::Verdict::kMatch), 0);
 }
 
 TEST(JunitXml, AFailureWithoutADoorIsNotLost) {
