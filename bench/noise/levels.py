@@ -20,7 +20,7 @@ IDS_OF_REFERENCE = 8
 F32, Q8 = (["--set", f"kernels.activations={kind}"] for kind in ("f32", "q8"))
 REFERENCE = ["--set", "kernels.backend=reference"]
 FAST = ["--swap", "kernels=plumb.cpu.fast"]
-FORMATS = ("q8_0", "q4_0")
+PACKAGES = {"smollm2": "smollm2-135m", "gemma3": "gemma3-270m", "qwen2.5-coder": "qwen2.5-coder-0.5b"}
 
 # Options behind the model's config; A's engine where it is a foreign one.
 CLASSES = {
@@ -46,31 +46,46 @@ def measure(arguments, name: str, model: str, options: list) -> None:
     print(f"{name} {model}: {'measured' if done.returncode == 0 else done.stderr.strip()[-300:]}", flush=True)
 
 
-def measure_formats(arguments) -> None:
+def quantised(arguments, model: str, formats: tuple, folder: str) -> dict:
+    """{format: a file of the model in it}"""
+    files = {to: Path(folder) / f"{model}-{to}.gguf" for to in formats}
+    for to, file in files.items():
+        subprocess.run([arguments.plumb, "model", "quantize", PACKAGES[model], "-o", file, "--to", to], check=True,
+                       capture_output=True)
+    return files
+
+
+def measure_weights(arguments) -> None:
     """Of SmolLM2, against the same values in F32: what few bits do is a matter of the model."""
     with tempfile.TemporaryDirectory() as folder:
-        files = {to: Path(folder) / f"{to}.gguf" for to in ("f32", *FORMATS)}
+        files = quantised(arguments, "smollm2", ("f32", "q8_0", "q4_0"), folder)
+        plain = files.pop("f32")
         for to, file in files.items():
-            subprocess.run([arguments.plumb, "model", "quantize", "smollm2-135m", "-o", file, "--to", to], check=True,
-                           capture_output=True)
-        plain = ["smollm2", *F32, "--set", f"model.source.path={files['f32']}"]
-        for to in FORMATS:
-            measure(arguments, f"weights {to}", "smollm2", [*plain, "--swap", f"model={files[to]}"])
-        pulled = ["smollm2", *F32, "--swap", f"model={files['f32']}"]
-        measure(arguments, "weights as they are", "smollm2", pulled)
+            pair = ["smollm2", *F32, "--set", f"model.source.path={plain}", "--swap", f"model={file}"]
+            measure(arguments, f"weights {to}", "smollm2", pair)
+        measure(arguments, "weights as they are", "smollm2", ["smollm2", *F32, "--swap", f"model={plain}"])
+
+
+def measure_formats(arguments, model: str) -> None:
+    """The file as it is against itself in fewer bits: stage 4 of `plumb protocol`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for to, file in quantised(arguments, model, ("q8_0", "q6_k", "q5_0", "q4_1", "q4_0"), folder).items():
+            measure(arguments, f"formats {to}", model, [model, *F32, "--swap", f"model={file}"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plumb", type=Path, default=ROOT / "build/release/bin/plumb")
     parser.add_argument("--into", type=Path, default=ROOT / "configs/diff/noise.json")
-    parser.add_argument("--only", nargs="*", default=[*CLASSES, "weights", *ENGINES])
+    parser.add_argument("--only", nargs="*", default=[*CLASSES, "weights", "formats", *ENGINES])
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     parser.add_argument("--python", default="python3", help="what runs the engines")
     arguments = parser.parse_args()
     if "weights" in arguments.only:
-        measure_formats(arguments)
+        measure_weights(arguments)
     for model in arguments.models:
+        if "formats" in arguments.only and model in PACKAGES:
+            measure_formats(arguments, model)
         for name in CLASSES:
             if name in arguments.only:
                 measure(arguments, name, model, [model, *CLASSES[name]])
