@@ -50,10 +50,8 @@ struct OpEvidence {
   /// op. Where both read the same formats it is what "reproduces" means; else, and where it is 0,
   /// that is derived from the arithmetic and the other side's own error.
   double noise = 0;
-  /// Rows that the caches held when this op's forward began, and when the forward before it had
-  /// ended; the latter is larger after a truncation. Absent: this is the first forward.
+  /// Rows that the caches held when this op's forward began.
   uint32_t n_past = 0;
-  std::optional<uint32_t> previous_end;
   /// What A's ops put out at the positions first to first + n - 1, by name; nothing where that was
   /// not recorded. May be empty.
   std::function<std::optional<Rows>(const std::string& op, uint32_t first, uint32_t n)> output_of_a;

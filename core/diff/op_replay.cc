@@ -130,7 +130,6 @@ Result<void> visit_op(Side& a, Side& b, const Replay& replay, const std::string&
     evidence.output_shape = site_b.output_shape();
     const model::RowShape shape = evidence.output_shape;
     evidence.n_past = site_b.first_position();
-    if (evidence.n_past > 0) evidence.previous_end = evidence.n_past;
     evidence.output_of_a = recorded;
     evidence.cancel = replay.cancel;
     const auto of_a = replay.of_a->rows(op, shape.first_position, shape.n_rows);
