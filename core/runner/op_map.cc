@@ -77,7 +77,6 @@ class Resolver {
  public:
   explicit Resolver(const MappedModel& model) : model_(model) {
     for (const TapInfo& tap : model.taps) taps_.emplace(tap.name, tap.width);
-    for (const std::string& op : model.ops) ops_.insert(op);
   }
 
   Result<std::vector<MappedOp>> resolve(const Value& map) {
@@ -106,10 +105,6 @@ class Resolver {
   Result<void> add(const Value& region, uint32_t layer, bool is_layered) {
     const Value& ours = *region.find("ours");
     MappedOp op{.name = is_layered ? std::to_string(layer) + "." + ours.text : ours.text};
-    if (!ops_.empty() && !ops_.contains(op.name)) {
-      return wrong(ours, "op " + op.name + " is none of ours for this model" +
-                             did_you_mean(op.name, names_of(ops_)));
-    }
     if (!names_.insert(op.name).second) return wrong(ours, "op " + op.name + " is mapped twice");
     const Value* theirs = region.find("theirs");
     const std::vector<Value>& parts = region.find("parts")->items;
@@ -130,7 +125,7 @@ class Resolver {
     const auto offered = taps_.find(part.tap);
     if (offered == taps_.end()) {
       return wrong(tap, "the runner offers no tap \"" + config::printable(part.tap) + "\"" +
-                            did_you_mean(part.tap, names_of(taps_)));
+                            did_you_mean(part.tap, tap_names()));
     }
     part.tap_width = part.width = offered->second;
     for (const Value& step : steps) {
@@ -143,22 +138,14 @@ class Resolver {
     return {};
   }
 
-  template <typename Container>
-  static std::vector<std::string_view> names_of(const Container& all) {
+  std::vector<std::string_view> tap_names() const {
     std::vector<std::string_view> names;
-    for (const auto& entry : all) {
-      if constexpr (requires { entry.first; }) {
-        names.push_back(entry.first);
-      } else {
-        names.push_back(entry);
-      }
-    }
+    for (const auto& [name, width] : taps_) names.push_back(name);
     return names;
   }
 
   const MappedModel& model_;
   std::map<std::string, uint32_t> taps_;
-  std::set<std::string> ops_;
   std::set<std::string> names_;
   std::vector<MappedOp> mapped_;
 };

@@ -41,12 +41,11 @@ struct MappedModel {
   uint32_t n_layers = 0;
   Sizes sizes;
   std::vector<TapInfo> taps;
-  std::vector<std::string> ops = {};  // of our decoder for that model; empty: they are not known
 };
 
 /// The map in a file, for a model: one entry for each op, in the file's order, layer after layer.
-/// Fails NOT_FOUND, INVALID_CONFIG with file:line:column: a mistake in the file, an op that we do
-/// not have, a tap that the runner does not offer, a transform that does not fit.
+/// Fails NOT_FOUND, INVALID_CONFIG with file:line:column: a mistake in the file, a tap that the
+/// runner does not offer, a transform that does not fit.
 Result<std::vector<MappedOp>> read_op_map(const std::string& path, const MappedModel& model);
 
 /// One row of ours out of the rows of its taps, in the order of parts. scratch: kept between calls.

@@ -194,8 +194,7 @@ Result<void> Runner::read_map(const std::string& folder) {
   MappedModel model{.architecture = info_.architecture,
                     .n_layers = info_.n_layers,
                     .sizes = info_.sizes,
-                    .taps = info_.taps,
-                    .ops = options_.ops};
+                    .taps = info_.taps};
   model.taps.push_back({kLogits, info_.n_vocab});
   PLUMB_ASSIGN(map_, read_op_map(path, model));
   return {};

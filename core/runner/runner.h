@@ -26,8 +26,6 @@ struct StartOptions {
   uint32_t n_threads = 0;  // 0: the engine's own choice
   /// Where installed runners lie, a folder each; installed_runners() is the usual one.
   std::string folder;
-  /// Our decoder's ops for the model, for a map that names others; empty: not known.
-  std::vector<std::string> ops = {};
   /// What the model's vocabulary must be; 0 and "": anything.
   uint32_t n_vocab = 0;
   std::string vocabulary_sha256 = {};

@@ -78,7 +78,6 @@ class Runners : public testing::TestWithParam<Pair> {
     options.model_path = path;
     options.n_threads = 2;
     options.folder = PLUMB_BUILD_PLUGIN_DIR "/runners";
-    options.ops = recording_.ops();
     auto started = runner::Runner::start(options);
     ASSERT_TRUE(started) << started.error().message;
     engine_ = *std::move(started);

@@ -55,10 +55,9 @@ TEST_F(HostileDiff, ARunnerThatBreaksIsAPluginThatFails) {
 TEST_F(HostileDiff, ARunnerThatDiesIsAPluginThatFailsEverywhere) {
   write("prompts.jsonl", "{\"text\": \"Mara lives\"}\n");
   with_runner("dies_at_forward");
-  for (const std::string verb :
-       {"bisect dies_at_forward.yaml ours.yaml --ids 1,2,3",
-        "noise dies_at_forward.yaml ours.yaml --prompts prompts.jsonl",
-        "golden verify kept dies_at_forward.yaml"}) {
+  for (const std::string verb : {"bisect dies_at_forward.yaml ours.yaml --ids 1,2,3",
+                                 "noise dies_at_forward.yaml ours.yaml --prompts prompts.jsonl",
+                                 "golden verify kept dies_at_forward.yaml"}) {
     const Outcome ran = shell(
         "export FAKE_VOCABULARY=512; [ -e kept ] || $PLUMB golden record ours.yaml -p Mara "
         "--tokens 2 -o kept; $PLUMB " +

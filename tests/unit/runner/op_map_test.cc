@@ -31,8 +31,7 @@ class Runner_OpMap : public testing::Test {
   MappedModel model_{.architecture = "fake",
                      .n_layers = 2,
                      .sizes = {{"n_heads", 2}},
-                     .taps = {{"embed", 4}, {"layers.0.q", 8}, {"layers.1.q", 8}},
-                     .ops = {"embed", "0.attn_q", "1.attn_q"}};
+                     .taps = {{"embed", 4}, {"layers.0.q", 8}, {"layers.1.q", 8}}};
   test::TemporaryFolder folder_;
 };
 
@@ -47,15 +46,7 @@ TEST_F(Runner_OpMap, OneRegionIsOneOpOfEachLayer) {
   EXPECT_EQ((*map)[2].name, "embed");
 }
 
-TEST_F(Runner_OpMap, OpsAreNotCheckedWhereTheyAreNotKnown) {
-  model_.ops.clear();
-  EXPECT_TRUE(read("  - {ours: anything, theirs: embed}\n"));
-}
-
 TEST_F(Runner_OpMap, MistakesAreNamed) {
-  EXPECT_THAT(refused("  - {ours: attn_qq, theirs: 'layers.{L}.q'}\n"),
-              AllOf(HasSubstr("map.yaml:4:12: op 0.attn_qq is none of ours"),
-                    HasSubstr("did you mean \"0.attn_q\"?")));
   EXPECT_THAT(refused("  - {ours: attn_q, theirs: 'layers.{L}.p'}\n"),
               AllOf(HasSubstr("map.yaml:4:28: the runner offers no tap \"layers.0.p\""),
                     HasSubstr("did you mean \"layers.0.q\"?")));
