@@ -171,6 +171,23 @@ TEST_F(BisectVerbs, AnOldReportAloneIsShown) {
   }
 }
 
+TEST_F(BisectVerbs, LinesEndBetweenCharacters) {
+  write("other.jinja", "{% for message in messages %}[{{ message.content }}]{% endfor %}");
+  write("chat.json", R"([{"role": "user", "content": "Who lives in the mill?"}])");
+  shell("$PLUMB diff good.yaml --swap template.path=other.jinja --messages chat.json -o old.json");
+  json report = json::parse(read_file(path("old.json")));
+  for (const std::string start : {"", "a", "ab"}) {
+    std::string text = start;
+    for (int i = 0; i < 100; ++i) text += "漢";
+    report["prompts"][0]["place"]["seen_a"] = text;
+    write("old.json", report.dump());
+    const Outcome shown =
+        shell("$PLUMB diff --from old.json > out.txt; iconv -f UTF-8 -t UTF-8 out.txt");
+    EXPECT_EQ(shown.exit, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr(start + "漢")) << start;
+  }
+}
+
 TEST_F(BisectVerbs, ImpactRanksTensors) {
   const Outcome outcome = shell(
       "$PLUMB diff good.yaml --swap activations=f32 --impact -p 'Mara the miller' -p 'The river' "
