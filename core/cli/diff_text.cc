@@ -186,6 +186,7 @@ std::string cause_lines(const PromptReport& prompt) {
              prompt.verdict >= Verdict::kUnexplained) {
     out += labelled("cause", "the place is known, the cause is not");
   }
+  for (const std::string& note : prompt.notes) out += labelled("note", note);
   for (const std::string& hint : prompt.hints) out += labelled("hint", hint);
   if (!prompt.failure_a.empty()) out += labelled("A failed", prompt.failure_a);
   if (!prompt.failure_b.empty()) out += labelled("B failed", prompt.failure_b);

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/diff/bisect_choices.h"
 #include "core/diff/chained.h"
@@ -52,6 +55,10 @@ Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffReque
                      bool is_forced, bool has_ids_in_common, PreparedPrompt& prompt,
                      PromptReport& report) {
   if (!input.ids.empty()) {
+    if (!has_ids_in_common) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "the vocabularies differ, so no ids mean the same to both sides: give text"};
+    }
     report.exact.push_back(not_compared(Door::kPrompt, "ids were given"));
     report.exact.push_back(not_compared(Door::kTokens, "ids were given"));
     prompt.encoding_a.ids = prompt.encoding_b.ids = input.ids;
@@ -66,9 +73,8 @@ Result<bool> prepare(Side& a, Side& b, const PromptInput& input, const DiffReque
     return false;
   }
   prompt.bytes_a = bytes_a->bytes;
-  report.exact.push_back(input.messages
-                             ? compare_bytes(Door::kPrompt, bytes_a->bytes, bytes_b->bytes)
-                             : not_compared(Door::kPrompt, "a raw text was given"));
+  report.exact.push_back(input.messages ? compare_prompts(*bytes_a, *bytes_b)
+                                        : not_compared(Door::kPrompt, "a raw text was given"));
   auto ids_a = a.pipeline().encode_prompt(*bytes_a);
   auto ids_b = b.pipeline().encode_prompt(is_forced ? *bytes_a : *bytes_b);
   if (!ids_a && !ids_b) return of_side("A", std::move(ids_a).error());
@@ -108,6 +114,98 @@ std::string shown_prompt(const PromptInput& input) {
              : input.text;
 }
 
+// A prompt on its way from doors 00 and 10 to the others.
+struct Work {
+  PreparedPrompt prompt;
+  PromptReport report;
+  bool can_run = false;
+};
+
+Result<void> check_ids(Side& side, const std::vector<int32_t>& ids, uint32_t n_steps) {
+  if (ids.empty()) return Error{PLUMB_INVALID_ARGUMENT, "it has no ids: expected at least one"};
+  const uint32_t n_vocab = side.hyper_parameters().n_vocab;
+  const auto outside = std::ranges::find_if(
+      ids, [&](int32_t id) { return id < 0 || static_cast<uint32_t>(id) >= n_vocab; });
+  if (outside != ids.end()) {
+    return Error{PLUMB_INVALID_ARGUMENT, "id " + std::to_string(*outside) +
+                                             " is outside the vocabulary of " +
+                                             std::to_string(n_vocab)};
+  }
+  if (side.decoder() == nullptr) return {};
+  // The last token that is picked is not run.
+  const uint64_t n_rows = ids.size() + uint64_t{std::max(n_steps, 1u)} - 1;
+  const uint32_t capacity = side.decoder()->capacity_rows();
+  if (n_rows <= capacity) return {};
+  return Error{PLUMB_INVALID_ARGUMENT,
+               std::to_string(ids.size()) + " ids and " + std::to_string(n_steps) +
+                   " generated tokens need " + std::to_string(n_rows) +
+                   " rows, and the context has " + std::to_string(capacity) +
+                   ": give a shorter prompt, fewer tokens, or a larger context.length"};
+}
+
+// All that can be known of a prompt before anything runs.
+Result<Work> begin(Side& a, Side& b, const PromptInput& input, const DiffRequest& request,
+                   bool is_forced, bool has_ids_in_common) {
+  Work work;
+  work.report.prompt = shown_prompt(input);
+  PLUMB_ASSIGN(work.can_run, prepare(a, b, input, request, is_forced, has_ids_in_common,
+                                     work.prompt, work.report));
+  work.report.ids_a = work.prompt.encoding_a.ids;
+  work.report.ids_b = work.prompt.encoding_b.ids;
+  work.report.pieces_a = pieces(a, work.report.ids_a);
+  work.report.pieces_b = pieces(b, work.report.ids_b);
+  if (!work.can_run) return work;
+  const auto check = [&](const char* name, Side& side,
+                         const std::vector<int32_t>& ids) -> Result<void> {
+    if (auto checked = check_ids(side, ids, request.n_steps); !checked)
+      return of_side(name, std::move(checked).error());
+    return {};
+  };
+  PLUMB_TRY(check("A", a, work.report.ids_a));
+  // Forced, B runs on A's ids, whatever its own are.
+  PLUMB_TRY(check("B", b, is_forced ? work.report.ids_a : work.report.ids_b));
+  return work;
+}
+
+void add_compared(const PromptReport& prompt, std::set<Door>& compared) {
+  for (const ExactDoor& door : prompt.exact) {
+    if (door.is_compared) compared.insert(door.door);
+  }
+  if (!prompt.picks.empty()) compared.insert(Door::kPick);
+}
+
+// A choice that no door looked at is no match.
+void judge_unseen(Side& a, Side& b, const std::vector<Choice>& choices,
+                  const std::set<Door>& compared, bool has_ids_in_common,
+                  const DiffRequest& request, Report& report) {
+  const auto add = [&](const std::string& note) {
+    report.notes.push_back(note);
+    report.verdict = worse(report.verdict, Verdict::kUnexplained);
+  };
+  const bool has_messages = std::ranges::any_of(
+      request.prompts, [](const PromptInput& input) { return input.messages.has_value(); });
+  if (!has_messages && templates_differ(a, b))
+    add("the chat templates differ, and were not compared: no prompt has messages");
+  if (!has_ids_in_common) return;  // said already, and DRIFT at best
+  constexpr std::pair<std::string_view, Door> kDoors[] = {{"tokenizer.", Door::kTokens},
+                                                          {"sampling.", Door::kPick}};
+  for (const auto& [part, door] : kDoors) {
+    std::string unseen;
+    for (const Choice& choice : choices) {
+      if (!choice.path.starts_with(part)) continue;
+      if (choice.path == "sampling.seed") {
+        report.notes.push_back("sampling.seed differs, but both sides' coins were of seed " +
+                               std::to_string(request.seed) + ", as the comparison was asked");
+      } else if (!compared.contains(door)) {
+        unseen += (unseen.empty() ? "" : ", ") + choice.path;
+      }
+    }
+    if (!unseen.empty())
+      add("no prompt compared door " + std::string(door_name(door)) +
+          ", where it would show: " + unseen);
+  }
+}
+
 }  // namespace
 
 Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progress& progress) {
@@ -140,46 +238,40 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
                  "B is a foreign engine, whose ops cannot be run on A's inputs: make it A, or "
                  "compare in chained mode"};
   }
-  for (size_t index = 0; index < request.prompts.size(); ++index) {
-    const PromptInput& input = request.prompts[index];
-    PromptReport found;
-    found.index = static_cast<uint32_t>(index);
-    found.prompt = shown_prompt(input);
+  const auto named = [](size_t index, Error error) {
+    return std::move(error).at("prompt " + std::to_string(index + 1));
+  };
+  std::vector<Work> all;
+  for (const PromptInput& input : request.prompts) {
+    auto work = begin(a, b, input, request, is_forced, has_ids_in_common);
+    if (!work) return named(all.size(), std::move(work).error());
+    work->report.index = static_cast<uint32_t>(all.size());
+    all.push_back(*std::move(work));
+  }
+  std::set<Door> compared;
+  for (Work& work : all) {
+    PromptReport& found = work.report;
     const Progress say = [&](const std::string& what) {
       if (progress) {
-        progress("prompt " + std::to_string(index + 1) + " of " +
-                 std::to_string(request.prompts.size()) + ": " + what);
+        progress("prompt " + std::to_string(found.index + 1) + " of " + std::to_string(all.size()) +
+                 ": " + what);
       }
     };
-    PreparedPrompt prompt;
-    if (!has_ids_in_common && !input.ids.empty()) {
-      return Error{PLUMB_INVALID_ARGUMENT,
-                   "the vocabularies differ, so no ids mean the same to both sides: give text"};
-    }
-    PLUMB_ASSIGN(const bool can_run,
-                 prepare(a, b, input, request, is_forced, has_ids_in_common, prompt, found));
-    found.ids_a = prompt.encoding_a.ids;
-    found.ids_b = prompt.encoding_b.ids;
-    found.pieces_a = pieces(a, found.ids_a);
-    found.pieces_b = pieces(b, found.ids_b);
-    add_cause(found, explain_prompt(a, b, input, request, found));
-    if (can_run) {
+    add_cause(found, explain_prompt(a, b, request.prompts[found.index], request, found));
+    if (work.can_run) {
       const auto run = is_forced           ? compare_forced
                        : has_ids_in_common ? compare_chained
                                            : compare_texts;
-      PLUMB_TRY(run(a, b, prompt, request, say, found));
+      if (auto done = run(a, b, work.prompt, request, say, found); !done)
+        return named(found.index, std::move(done).error());
     }
+    add_compared(found, compared);
     if (a.identity().is_runner || b.identity().is_runner) leave_out_own_doors(found, request.mode);
     judge(found);
     report.prompts.push_back(std::move(found));
   }
-  const bool has_messages = std::ranges::any_of(
-      request.prompts, [](const PromptInput& input) { return input.messages.has_value(); });
-  if (!request.prompts.empty() && !has_messages && templates_differ(a, b)) {
-    report.notes.push_back(
-        "the chat templates differ, and were not compared: no prompt has messages");
-    report.verdict = worse(report.verdict, Verdict::kUnexplained);
-  }
+  if (!request.prompts.empty())
+    judge_unseen(a, b, choices.list(), compared, has_ids_in_common, request, report);
   if (a.has_observer_effect() || b.has_observer_effect())
     report.verdict = worse(report.verdict, Verdict::kUnexplained);
   for (const Side* side : {&a, &b})

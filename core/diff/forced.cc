@@ -28,8 +28,16 @@ class Forced {
     const bool may_be_one = promises_equal(a_, b_);
     PLUMB_TRY(run_in_step(!may_be_one));
     if (may_be_one && differs()) {
-      forget();
+      PromptReport first = forget();
       PLUMB_TRY(run_in_step(true));
+      if (!differs()) keep(std::move(first));
+    }
+    if (!with_other_bits_.empty()) {
+      report_.notes.push_back(
+          with_other_bits_ +
+          ": logits are others where the ops run as lists, as in a run that nobody watches: "
+          "nothing that was compared op by op is sure");
+      report_.verdict = worse(report_.verdict, Verdict::kUnexplained);
     }
     PLUMB_TRY(explain());
     judge_logits();
@@ -43,7 +51,8 @@ class Forced {
   Result<void> run_in_step(bool runs_freely);
   Result<void> check_room() const;
   bool differs() const;
-  void forget();
+  PromptReport forget();
+  void keep(PromptReport first);
   Result<void> begin_picks();
   Result<bool> pick(std::span<const float> logits);
   void count_ops(const OpComparison& comparison);
@@ -60,6 +69,8 @@ class Forced {
   trace::Recording of_a_;
   std::vector<int32_t> picked_;
   size_t n_fed_ = 0;  // of them, that were run as well
+  bool is_repeatable_ = true;
+  std::string with_other_bits_;  // as InStep tells
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
   std::optional<Cause> pick_cause_;  // of the first pick that is WRONG
   std::vector<uint64_t> control_bits_;
@@ -91,6 +102,7 @@ Result<void> Forced::run_in_step(bool runs_freely) {
   report_.failure_b = runs->failure_of_b();
   report_.ops = comparison.finish();
   count_ops(comparison);
+  PLUMB_ASSIGN(with_other_bits_, runs->with_other_bits_in_lists());
   of_a_ = std::move(runs->recording());
   return {};
 }
@@ -108,12 +120,29 @@ bool Forced::differs() const {
          std::ranges::any_of(report_.ops, [](const OpErrors& op) { return op.n_bits_differ > 0; });
 }
 
-void Forced::forget() {
-  report_.picks.clear();
-  report_.logits.clear();
+// What was found: the report is as it was before the run.
+PromptReport Forced::forget() {
+  PromptReport found;
+  std::swap(found.ops, report_.ops);
+  std::swap(found.logits, report_.logits);
+  std::swap(found.picks, report_.picks);
+  std::swap(found.failure_a, report_.failure_a);
+  std::swap(found.failure_b, report_.failure_b);
   picked_.clear();
   n_fed_ = 0;
   pick_cause_.reset();
+  return found;
+}
+
+// Nothing differs any more, but equal bits were promised of every run.
+void Forced::keep(PromptReport first) {
+  report_.ops = std::move(first.ops);
+  report_.failure_a = std::move(first.failure_a);
+  report_.failure_b = std::move(first.failure_b);
+  report_.notes.emplace_back(
+      "what differs here did so in the first of two runs, and not in the second: A or B is not "
+      "repeatable");
+  is_repeatable_ = false;
 }
 
 Result<void> Forced::begin_picks() {
@@ -162,9 +191,9 @@ void Forced::count_ops(const OpComparison& comparison) {
 Result<void> Forced::explain() {
   const bool has_questions =
       std::ranges::any_of(report_.ops, [](const OpErrors& op) { return op.n_bits_differ > 0; });
-  if (!has_questions) return {};
+  if (!has_questions || !is_repeatable_) return {};
   if (const auto room = check_room(); !room) {
-    report_.hints.push_back("why ops differ was not asked: " + room.error().message);
+    report_.notes.push_back("why ops differ was not asked: " + room.error().message);
     return {};
   }
   const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_fed_), request_.all_rows,

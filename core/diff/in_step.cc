@@ -1,6 +1,7 @@
 #include "core/diff/in_step.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace plumbline::diff {
 namespace {
@@ -117,6 +118,10 @@ Result<void> InStep::compare_op(OpComparison& comparison) {
 
 void InStep::compare_logits(const OnLogits& on_logits) {
   if (!a_.logits().empty()) logits_of_a_ = a_.logits().last(n_vocab_);
+  for (Run* run : {&a_, &forced_, &free_}) {
+    if (n_ids_ == 1 && !run->logits().empty())
+      run->last_logits.assign(run->logits().begin(), run->logits().end());
+  }
   const Run& of_b = free_.decoder != nullptr ? free_ : forced_;
   const std::span<const float> rows_b = of_b.logits();
   for (size_t at = 0; at < rows_b.size(); at += n_vocab_) {
@@ -134,6 +139,9 @@ void InStep::compare_logits(const OnLogits& on_logits) {
 Result<void> InStep::forward(std::span<const int32_t> ids, OpComparison& comparison,
                              const OnLogits& on_logits) {
   logits_of_a_ = {};
+  n_ids_ = static_cast<uint32_t>(ids.size());
+  last_id_ = ids.back();
+  for (Run* run : {&a_, &forced_, &free_}) run->last_logits.clear();
   PLUMB_TRY(record(ids));
   start(ids);
   const auto run_all = [&]() -> Result<void> {
@@ -156,6 +164,37 @@ Result<void> InStep::forward(std::span<const int32_t> ids, OpComparison& compari
   if (!a_.failure.empty()) logits_of_a_ = {};
   n_past_ += static_cast<uint32_t>(ids.size());
   return done;
+}
+
+Result<bool> InStep::has_other_bits_in_lists(Run& run) {
+  if (run.decoder == nullptr || !run.failure.empty()) return false;
+  model::Decoder& decoder = *run.decoder;
+  const std::span<const int32_t> id(&last_id_, 1);
+  decoder.set_cancel(options_.cancel);
+  const auto run_again = [&]() -> Result<bool> {
+    PLUMB_TRY(decoder.truncate(n_past_ - 1));
+    if (run.last_logits.empty()) {
+      model::Forward forward(decoder, id, model::Forward::Rows::kLast);
+      while (forward.logits().empty()) PLUMB_TRY(forward.next());
+      run.last_logits.assign(forward.logits().begin(), forward.logits().end());
+    }
+    PLUMB_TRY(decoder.truncate(n_past_ - 1));
+    PLUMB_ASSIGN(const std::span<const float> logits, decoder.forward(id));
+    return std::memcmp(logits.data(), run.last_logits.data(), logits.size_bytes()) != 0;
+  };
+  auto found = run_again();
+  decoder.set_cancel(nullptr);
+  // What failed when it was watched is no more here: then this is what differs.
+  if (!found && found.error().code == PLUMB_NUMERIC) return true;
+  return found;
+}
+
+Result<std::string> InStep::with_other_bits_in_lists() {
+  Run recorded{.decoder = side_a_->decoder(), .failure = a_.failure};
+  PLUMB_ASSIGN(const bool of_a, has_other_bits_in_lists(a_.decoder != nullptr ? a_ : recorded));
+  PLUMB_ASSIGN(const bool of_b,
+               has_other_bits_in_lists(free_.decoder != nullptr ? free_ : forced_));
+  return std::string(of_a && of_b ? "A and B" : of_a ? "A" : of_b ? "B" : "");
 }
 
 }  // namespace plumbline::diff

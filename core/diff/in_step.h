@@ -38,6 +38,10 @@ class InStep {
   Result<void> forward(std::span<const int32_t> ids, OpComparison& comparison,
                        const OnLogits& on_logits);
 
+  /// Runs the last id of those that run once more, as a run does that nobody watches: its ops in
+  /// lists. "A", "B", "A and B": whose logits then have other bits; or empty.
+  Result<std::string> with_other_bits_in_lists();
+
   /// A's logits of the last id, valid until the next forward; empty: it failed.
   std::span<const float> logits_of_a() const { return logits_of_a_; }
   const std::string& failure_of_a() const { return a_.failure; }
@@ -54,6 +58,7 @@ class InStep {
     std::optional<model::Forward> forward = {};
     bool is_at_op = false;
     std::string failure = {};
+    std::vector<float> last_logits = {};  // of a forward of one id; else empty
 
     /// At its next op with an output. False: it is at its end, or has failed.
     Result<bool> advance();
@@ -68,6 +73,7 @@ class InStep {
   Result<RowsOfA> rows_of_a();
   Result<void> compare_op(OpComparison& comparison);
   void compare_logits(const OnLogits& on_logits);
+  Result<bool> has_other_bits_in_lists(Run& run);
 
   Side* side_a_;
   Side* side_b_;
@@ -75,6 +81,8 @@ class InStep {
   ThreadPool* pool_ = nullptr;
   Run a_, forced_, free_;
   uint32_t n_past_ = 0;
+  uint32_t n_ids_ = 0;  // of the last forward
+  int32_t last_id_ = 0;
   size_t n_vocab_ = 0;
   trace::Recording recording_;
   std::span<const float> recorded_logits_;

@@ -81,15 +81,19 @@ bool OpComparison::is_example(Entry& entry, const RowSums& sums) {
   const OpErrors& errors = entry.errors;
   if (entry.is_over) return false;
   const double error = relative(sums.introduced, sums.a, 0);
-  entry.is_over = errors.budget && (*errors.budget == 0 || error > *errors.budget);
+  // The budget of other codes is a row's own: split_worst judges that.
+  entry.is_over = !entry.codes && errors.budget && (*errors.budget == 0 || error > *errors.budget);
   if (errors.example && !entry.is_over && error <= entry.example_error) return false;
   entry.example_error = error;
   return true;
 }
 
 // The worst row of a forward, where none before was worse. first: of the rows, in the site's.
-Result<void> OpComparison::split_worst(Entry& entry, const model::OpSite& site, uint32_t first,
-                                       std::span<const float> a, std::span<const float> b) const {
+// Returns the row if it is beyond its bounds.
+Result<std::optional<size_t>> OpComparison::split_worst(Entry& entry, const model::OpSite& site,
+                                                        uint32_t first, std::span<const float> a,
+                                                        std::span<const float> b) const {
+  const std::optional<size_t> none;
   double largest = -1;
   size_t worst = 0;
   for (size_t row = 0; row < sums_.size(); ++row) {
@@ -99,21 +103,23 @@ Result<void> OpComparison::split_worst(Entry& entry, const model::OpSite& site, 
     worst = row;
   }
   const bool is_first_of_one = sums_.size() == 1 && !entry.has_split_of_one;
-  if (largest <= entry.largest_split && !is_first_of_one) return {};
+  if (largest <= entry.largest_split && !is_first_of_one) return none;
   entry.has_split_of_one |= sums_.size() == 1;
   PLUMB_ASSIGN(const std::optional<OpErrors::Split> split,
                entry.codes->split(site, first + static_cast<uint32_t>(worst),
                                   a.subspan(worst * entry.width, entry.width),
                                   b.subspan(worst * entry.width, entry.width), *pool_));
-  if (!split) return {};
+  if (!split) return none;
   OpErrors& errors = entry.errors;
+  const double budget =
+      split->weights_bound + split->activations_bound + split->arithmetic_bound.value_or(0);
   if (largest > entry.largest_split) {
     entry.largest_split = largest;
-    errors.budget =
-        split->weights_bound + split->activations_bound + split->arithmetic_bound.value_or(0);
+    errors.budget = budget;
   }
   if (bound_used(*split) > bound_used(*errors.split)) errors.split = split;
-  return {};
+  const bool is_over = largest > budget || verdict_of(*split) > Verdict::kDrift;
+  return is_over ? worst : none;
 }
 
 // first, n: of the op's rows.
@@ -202,11 +208,15 @@ Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced
   const uint32_t computed_at = end - 1;
   bool differs = false;
   std::optional<uint32_t> example_row;
+  const auto example_at = [&](uint32_t row) {
+    const uint32_t position = first + row;
+    return OpErrors::Example{.position = position,
+                             .computed_at = row < n_old ? computed_at : position};
+  };
   for (uint32_t row = 0; row < n; ++row) {
     RowSums& sums = sums_[row];
     const uint32_t position = first + row;
-    OpErrors::Example place{.position = position,
-                            .computed_at = row < n_old ? computed_at : position};
+    OpErrors::Example place = example_at(row);
     if (!a.kv_positions.empty()) {
       const int32_t in_a = a.kv_positions[position - a.first_position];
       const int32_t in_b = forced_.kv_positions[row];
@@ -233,13 +243,21 @@ Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced
     entry.errors.example->is_over = entry.is_over;
     example_row = row;
   }
+  if (differs && entry.codes) {
+    PLUMB_ASSIGN(const std::optional<size_t> over,
+                 split_worst(entry, forced, first - shape.first_position, rows_a, forced_.values));
+    if (over && !entry.is_over) {
+      entry.is_over = true;
+      example_row = static_cast<uint32_t>(*over);
+      entry.errors.example = example_at(*example_row);
+      entry.errors.example->is_over = true;
+    }
+  }
   if (example_row) {
     show_worst(row_of(rows_a, *example_row), row_of(forced_.values, *example_row),
                *entry.errors.example);
   }
   if (!differs) return {};
-  if (entry.codes)
-    PLUMB_TRY(split_worst(entry, forced, first - shape.first_position, rows_a, forced_.values));
   return hand_over(a, forced, first, n);
 }
 

@@ -78,8 +78,9 @@ class OpComparison {
   Entry& entry_of(const model::OpInfo& op, uint32_t width);
   std::optional<double> budget_of(const model::OpInfo& op) const;
   static bool is_example(Entry& entry, const RowSums& sums);
-  Result<void> split_worst(Entry& entry, const model::OpSite& site, uint32_t first,
-                           std::span<const float> a, std::span<const float> b) const;
+  Result<std::optional<size_t>> split_worst(Entry& entry, const model::OpSite& site, uint32_t first,
+                                            std::span<const float> a,
+                                            std::span<const float> b) const;
   void finish_errors(Entry& entry) const;
   Result<void> hand_over(const RowsOfA& a, const model::OpSite& forced, uint32_t first, uint32_t n);
 

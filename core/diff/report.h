@@ -174,6 +174,7 @@ struct PromptReport {
   std::optional<double> bits_per_byte_a, bits_per_byte_b;
   std::optional<Place> place;  // the first difference beyond budget; else the first there is
   std::optional<Cause> cause;  // the first that was proved: of `place`, or of one behind it
+  std::vector<std::string> notes;  // what a reader must know of how this prompt was compared
   std::vector<std::string> hints;  // chained onset patterns
   Verdict verdict = Verdict::kMatch;
 };

@@ -44,6 +44,8 @@ void fields(auto&& visit, Is<OpErrors::Example> auto& example) {
   visit("computed_at", example.computed_at);
   visit("a", example.a);
   visit("b", example.b);
+  visit("held_at_a", example.held_at_a);
+  visit("held_at_b", example.held_at_b);
   visit("is_over", example.is_over);
 }
 
@@ -142,6 +144,7 @@ void fields(auto&& visit, Is<PromptReport> auto& prompt) {
   visit("verdict", prompt.verdict);
   visit("place", prompt.place);
   visit("cause", prompt.cause);
+  visit("notes", prompt.notes);
   visit("hints", prompt.hints);
   visit("failure_a", prompt.failure_a);
   visit("failure_b", prompt.failure_b);

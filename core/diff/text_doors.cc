@@ -44,6 +44,41 @@ std::string shown_attributes(int32_t id, uint32_t attributes) {
                                              : " is text");
 }
 
+// Strangers' bytes, one range for each stretch of them.
+std::vector<plumb_span> stretches(const std::vector<plumb_span>& ranges) {
+  std::vector<plumb_span> found;
+  for (const plumb_span range : ranges) {
+    if (range.begin == range.end) continue;
+    if (found.empty() || found.back().end < range.begin) {
+      found.push_back(range);
+    } else {
+      found.back().end = std::max(found.back().end, range.end);
+    }
+  }
+  return found;
+}
+
+// The first byte that only one of the two takes for a stranger's.
+std::optional<uint64_t> first_other_author(const std::vector<plumb_span>& a,
+                                           const std::vector<plumb_span>& b) {
+  const std::vector<plumb_span> of_a = stretches(a), of_b = stretches(b);
+  for (size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
+    if (i >= of_a.size()) return of_b[i].begin;
+    if (i >= of_b.size()) return of_a[i].begin;
+    if (of_a[i].begin != of_b[i].begin) return std::min(of_a[i].begin, of_b[i].begin);
+    if (of_a[i].end != of_b[i].end) return std::min(of_a[i].end, of_b[i].end);
+  }
+  return std::nullopt;
+}
+
+std::string shown_author(const pipeline::Prompt& prompt, uint64_t at) {
+  const std::string shown = around(prompt.bytes, at) + ": ";
+  if (!prompt.untrusted) return shown + "nobody can tell who wrote that";
+  const bool is_strangers = std::ranges::any_of(
+      *prompt.untrusted, [&](plumb_span range) { return range.begin <= at && at < range.end; });
+  return shown + (is_strangers ? "a stranger's" : "the operator's");
+}
+
 // The first of these ids that the two take for different things.
 std::optional<Place> first_other_attributes(const pipeline::Tokenizer& a,
                                             const pipeline::Tokenizer& b,
@@ -101,6 +136,24 @@ ExactDoor compare_bytes(Door door, std::string_view a, std::string_view b) {
   place.seen_b = around(b, at);
   found.place = std::move(place);
   found.verdict = Verdict::kWrong;
+  return found;
+}
+
+ExactDoor compare_prompts(const pipeline::Prompt& a, const pipeline::Prompt& b) {
+  ExactDoor found = compare_bytes(Door::kPrompt, a.bytes, b.bytes);
+  if (found.place || (!a.untrusted && !b.untrusted)) return found;
+  const bool can_tell = a.untrusted && b.untrusted;
+  const std::vector<plumb_span> none;
+  const std::optional<uint64_t> at =
+      first_other_author(a.untrusted.value_or(none), b.untrusted.value_or(none));
+  if (can_tell && !at) return found;
+  Place place;
+  place.door = Door::kPrompt;
+  place.at = at.value_or(0);
+  place.seen_a = shown_author(a, place.at);
+  place.seen_b = shown_author(b, place.at);
+  found.place = std::move(place);
+  found.verdict = can_tell ? Verdict::kWrong : Verdict::kUnexplained;
   return found;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/diff/report.h"
 #include "core/pipeline/pipeline.h"
+#include "core/pipeline/prompt.h"
 #include "core/pipeline/tokenizer.h"
 #include "plumb/sdk/result.h"
 
@@ -16,6 +17,10 @@ namespace plumbline::diff {
 
 /// Bytes of doors 00, 50 and 60.
 ExactDoor compare_bytes(Door door, std::string_view a, std::string_view b);
+
+/// Door 00: bytes, and of rendered prompts who wrote them. WRONG where that differs; UNEXPLAINED
+/// where one of the two cannot tell it.
+ExactDoor compare_prompts(const pipeline::Prompt& a, const pipeline::Prompt& b);
 
 /// Door 10: ids, with what they stand for in the text.
 ExactDoor compare_ids(const pipeline::Encoding& a, const pipeline::Encoding& b,

@@ -123,6 +123,7 @@ std::string why(const PromptReport& prompt) {
   if (prompt.cause && !prompt.cause->signature.empty())
     text += "\ncause: " + prompt.cause->statement + " (" + prompt.cause->signature + ")" +
             (explains_place(prompt) ? "" : ", of " + shown(prompt.cause->place));
+  for (const std::string& note : prompt.notes) text += "\nnote: " + note;
   for (const std::string& hint : prompt.hints) text += "\nhint: " + hint;
   if (!prompt.failure_a.empty()) text += "\nA: " + prompt.failure_a;
   if (!prompt.failure_b.empty()) text += "\nB: " + prompt.failure_b;

@@ -480,7 +480,7 @@ TEST(DiffEngine, WhatHasToBeRecordedIsCountedBefore) {
   request.bytes_max = 1000;
   EXPECT_EQ(compare({}, {"kernels.backend=plumb.cpu.scalar"}, request).verdict, Verdict::kMatch);
   const Report drift = compare({}, {"kernels.activations=f32"}, request);
-  EXPECT_THAT(drift.prompts.at(0).hints, ElementsAre(HasSubstr("more than the 1000")));
+  EXPECT_THAT(drift.prompts.at(0).notes, ElementsAre(HasSubstr("more than the 1000")));
   EXPECT_FALSE(drift.prompts.at(0).cause);
 
   const auto a = open({}), b = open({"context.prefill_chunk=3"});

@@ -83,7 +83,7 @@ class Maker {
                                                  : Verdict::kDrift;
     if (is_faulty)
       errors.example =
-          OpErrors::Example{kFaultyPosition, 17, kFaultyPosition, 0.8412f, -0.3391f, true};
+          OpErrors::Example{kFaultyPosition, 17, kFaultyPosition, 0.8412f, -0.3391f, {}, {}, true};
     return errors;
   }
 

@@ -24,7 +24,7 @@ const MEANING = {
   MATCH: "Nothing differs.",
   DRIFT: "Numbers differ, within the budget of this pair.",
   TIE_FLIP: "Within budget; a pick differs where the two best were as near to each other as noise.",
-  UNEXPLAINED: "Beyond the budget of this pair, and no cause was proved.",
+  UNEXPLAINED: "Beyond the budget of this pair and no cause was proved, or not all that differs could be compared.",
   WRONG: "A cause was proved, an exact door differs, or bits differ that must not.",
 };
 const ORDER = Object.keys(SIGN);

@@ -14,7 +14,11 @@ function opText(op) {
   if (op.total !== null) lines.push("total: " + number(op.total) + ", inherited: " + optional(op.inherited));
   lines.push(op.n_bits_differ.toLocaleString("en") + " of " + op.n_values.toLocaleString("en") + " values differ in bits");
   const e = op.example;
-  if (e) lines.push("e.g. position " + e.position + ", channel " + e.channel + ": " + number(e.a) + " against " + number(e.b));
+  if (e) {
+    lines.push("e.g. position " + e.position + (e.held_at_a === null
+      ? ", channel " + e.channel + ": " + number(e.a) + " against " + number(e.b)
+      : ": a row for position " + e.held_at_a + " against one for " + e.held_at_b));
+  }
   return lines.join("\n");
 }
 

@@ -25,6 +25,7 @@ function whyPart(prompt) {
   } else if (prompt.verdict === "UNEXPLAINED" || prompt.verdict === "WRONG") {
     fact("Why", cause && cause.statement ? seen(cause.statement) : "The place is known, the cause is not.");
   }
+  if (prompt.notes.length) fact("Notes", seen(prompt.notes.join("; ")));
   if (prompt.hints.length) fact("Hints", seen(prompt.hints.join("; ")));
   return facts.length ? el("dl", { class: "facts" }, facts) : null;
 }

@@ -67,7 +67,7 @@ Report full_report() {
   op.gain = 2;
   op.budget = 1e-7;
   op.split = OpErrors::Split{1, 2, 3, 4, 5, 6};
-  op.example = OpErrors::Example{1, 2, 4, 0.1f, -0.3f, true};
+  op.example = OpErrors::Example{1, 2, 4, 0.1f, -0.3f, 5, 3, true};
   op.introduced_by_row = {0, kInfinity, -kInfinity};
   op.total_by_row = {0.5, 0.25};
   prompt.ops = {op, OpErrors{}};
@@ -86,6 +86,7 @@ Report full_report() {
   prompt.bits_per_byte_a = 1.25;
   prompt.place = door.place;
   prompt.cause = Cause{"rope_pairing", "B rotates halves", 1e-8, 0.5, {"other"}, *door.place};
+  prompt.notes = {"a note of the prompt"};
   prompt.hints = {"a hint"};
   report.prompts = {prompt, PromptReport{}};
   return report;
@@ -116,6 +117,8 @@ TEST(ReportJson, ComesBackAsItWas) {
   EXPECT_EQ(read->prompts[0].picks[0].coin, 0.1);
   EXPECT_EQ(read->prompts[0].picks[1].coin, std::nullopt);
   EXPECT_EQ(read->prompts[0].ops[0].example->a, 0.1f);
+  EXPECT_EQ(read->prompts[0].ops[0].example->held_at_a, 5);
+  EXPECT_EQ(read->prompts[0].ops[0].example->held_at_b, 3);
   EXPECT_EQ(read->prompts[0].logits[0].kl, 1e-300);
   EXPECT_EQ(read->seconds, 1.5);
 }
