@@ -66,6 +66,14 @@ def measure_weights(arguments) -> None:
         measure(arguments, "weights as they are", "smollm2", ["smollm2", *F32, "--swap", f"model={plain}"])
 
 
+def measure_activations(arguments) -> None:
+    """Of SmolLM2, in formats that its own file does not have."""
+    with tempfile.TemporaryDirectory() as folder:
+        for to, file in quantised(arguments, "smollm2", ("q4_0", "q6_k", "q5_0"), folder).items():
+            pair = ["smollm2", "--set", f"model.source.path={file}", *CLASSES["activations"]]
+            measure(arguments, f"activations {to}", "smollm2", pair)
+
+
 def measure_formats(arguments, model: str) -> None:
     """The file as it is against itself in fewer bits: stage 4 of `plumb protocol`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -83,6 +91,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if "weights" in arguments.only:
         measure_weights(arguments)
+    if "activations" in arguments.only and "smollm2" in arguments.models:
+        measure_activations(arguments)
     for model in arguments.models:
         if "formats" in arguments.only and model in PACKAGES:
             measure_formats(arguments, model)
