@@ -167,30 +167,25 @@ Result<void> InStep::forward(std::span<const int32_t> ids, OpComparison& compari
 }
 
 Result<bool> InStep::has_other_bits_in_lists(Run& run) {
-  if (run.decoder == nullptr || !run.failure.empty()) return false;
+  if (run.decoder == nullptr || run.last_logits.empty() || !run.failure.empty()) return false;
   model::Decoder& decoder = *run.decoder;
   const std::span<const int32_t> id(&last_id_, 1);
   decoder.set_cancel(options_.cancel);
   const auto run_again = [&]() -> Result<bool> {
-    PLUMB_TRY(decoder.truncate(n_past_ - 1));
-    if (run.last_logits.empty()) {
-      model::Forward forward(decoder, id, model::Forward::Rows::kLast);
-      while (forward.logits().empty()) PLUMB_TRY(forward.next());
-      run.last_logits.assign(forward.logits().begin(), forward.logits().end());
-    }
     PLUMB_TRY(decoder.truncate(n_past_ - 1));
     PLUMB_ASSIGN(const std::span<const float> logits, decoder.forward(id));
     return std::memcmp(logits.data(), run.last_logits.data(), logits.size_bytes()) != 0;
   };
   auto found = run_again();
   decoder.set_cancel(nullptr);
-  // What failed when it was watched is no more here: then this is what differs.
+  // When it was watched it had no such error.
   if (!found && found.error().code == PLUMB_NUMERIC) return true;
   return found;
 }
 
 Result<std::string> InStep::with_other_bits_in_lists() {
   Run recorded{.decoder = side_a_->decoder(), .failure = a_.failure};
+  if (n_ids_ == 1) recorded.last_logits.assign(logits_of_a_.begin(), logits_of_a_.end());
   PLUMB_ASSIGN(const bool of_a, has_other_bits_in_lists(a_.decoder != nullptr ? a_ : recorded));
   PLUMB_ASSIGN(const bool of_b,
                has_other_bits_in_lists(free_.decoder != nullptr ? free_ : forced_));

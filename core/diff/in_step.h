@@ -38,8 +38,9 @@ class InStep {
   Result<void> forward(std::span<const int32_t> ids, OpComparison& comparison,
                        const OnLogits& on_logits);
 
-  /// Runs the last id of those that run once more, as a run does that nobody watches: its ops in
-  /// lists. "A", "B", "A and B": whose logits then have other bits; or empty.
+  /// Where the last forward was of one id, runs that once more, as a run does that nobody watches:
+  /// its ops in lists. For more ids that would cost too much. "A", "B", "A and B": whose logits
+  /// then have other bits; or empty.
   Result<std::string> with_other_bits_in_lists();
 
   /// A's logits of the last id, valid until the next forward; empty: it failed.

@@ -142,7 +142,7 @@ TEST(DiffRules, WhatDiffersInOneOfTwoRunsIsKept) {
 
 // The last of several matrix products also writes where the first does.
 TEST(DiffRules, KernelsThatAreWrongInListsOfOpsAloneAreNoMatch) {
-  for (const uint32_t n_steps : {0u, 4u}) {
+  for (const uint32_t n_steps : {2u, 4u}) {
     DiffRequest request = on_text();
     request.n_steps = n_steps;
     const Report report = compare_broken(
