@@ -115,6 +115,21 @@ plumb_status grow(const State& state, Worker& worker, uint64_t bytes, plumb_erro
   return PLUMB_OK;
 }
 
+/// Whoever places ops asks of each before any is planned. A cache's rows, of which nobody asks, are
+/// planned in front of the attend that reads them.
+plumb_status check_target(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error* error) {
+  for_each_record(ops, n_ops, [&](const plumb_op& op) {
+    state.has_target |= breaks(state, op);
+    return PLUMB_OK;
+  });
+  const Fault& fault = *state.fault;
+  if (n_ops == 0 || !state.was_asked || state.has_target || fault.ops.is_empty()) return PLUMB_OK;
+  return failed(*ops,
+                {PLUMB_UNSUPPORTED, needs(fault, "an op of " + kind_names(fault.ops) +
+                                                     "; none of those placed on it is one")},
+                error);
+}
+
 /// An op that the fault breaks: does it fit, and what does it take?
 plumb_status plan_broken(State& state, const OpFacts& facts, plumb_error* error) {
   const plumb_op& op = facts.op;
@@ -220,6 +235,11 @@ uint64_t output_width(const OpFacts& facts) {
 plumb_status supports(State& state, const plumb_op_query* query, plumb_error* error) {
   const Fault& fault = *state.fault;
   const bool is_asked = query != nullptr && PLUMB_HAS(query, plumb_op_query, variant);
+  if (is_asked) {
+    const std::lock_guard lock(state.plan_mutex);
+    state.was_asked = true;
+    state.has_target |= fault.ops.has(query->kind);
+  }
   if (is_asked && fault.ops.has(query->kind)) {
     const bool is_product = query->kind == PLUMB_OP_MATMUL;
     const bool has_weight = is_product || query->kind == PLUMB_OP_EMBED;
@@ -254,7 +274,9 @@ plumb_status create_worker(State& state, uint32_t index, plumb_handle* worker, p
 plumb_status plan(State& state, const plumb_op* ops, uint32_t n_ops, plumb_error* error) {
   if (ops == nullptr && n_ops != 0) return fail(error, PLUMB_INVALID_ARGUMENT, "ops: missing");
   const std::lock_guard lock(state.plan_mutex);
-  plumb_status status = for_each_record(ops, n_ops, [&](const plumb_op& op) {
+  plumb_status status = check_target(state, ops, n_ops, error);
+  if (status != PLUMB_OK) return status;
+  status = for_each_record(ops, n_ops, [&](const plumb_op& op) {
     if (!breaks(state, op)) return state.inner->plan(state.self, &op, 1, error);
     const OpFacts facts = state.facts(op);
     const plumb_status fits = plan_broken(state, facts, error);

@@ -10,6 +10,18 @@ constexpr Fault kNone = {
 
 }  // namespace
 
+std::string kind_names(Set ops) {
+  constexpr std::string_view kNames[] = {"embed", "rms_norm",  "layer_norm", "quantize", "matmul",
+                                         "rope",  "kv_append", "attend",     "activate", "add",
+                                         "scale", "softcap",   "argmax"};
+  std::string names;
+  for (uint32_t kind = PLUMB_OP_EMBED; kind <= PLUMB_OP_ARGMAX; ++kind) {
+    if (ops.has(kind))
+      names += (names.empty() ? "" : ", ") + std::string(kNames[kind - PLUMB_OP_EMBED]);
+  }
+  return names;
+}
+
 std::string needs(const Fault& fault, std::string_view what) {
   return "fault " + std::string(fault.name) + " needs " + std::string(what);
 }

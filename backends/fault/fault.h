@@ -93,6 +93,8 @@ inline constexpr uint64_t kOwnBlockBytes = 36;
 /// 0: a width that is no multiple of 32, or a size that does not fit.
 uint64_t own_activation_bytes(uint64_t n_rows, uint64_t width);
 
+/// "rms_norm, layer_norm".
+std::string kind_names(Set ops);
 /// "fault NAME needs WHAT".
 std::string needs(const Fault& fault, std::string_view what);
 /// What the fault needs instead of weights of this format; empty where it can break them.

@@ -68,6 +68,8 @@ struct State {
   HandleTable<Worker> workers{1};
   std::mutex plan_mutex;
   uint64_t planned_bytes = 0;
+  bool was_asked = false;  // of an op that is to be placed here
+  bool has_target = false;  // one of a kind that the fault breaks was among them
 
   OpFacts facts(const plumb_op& op) const;
 };
