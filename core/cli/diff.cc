@@ -52,6 +52,7 @@ diff::Report compare(DiffVerbOptions& options) {
   request.all_rows = options.all_rows;
   diff::Report report = value_or_stop(diff::compare(pair.a(), pair.b(), request, DelayedProgress()),
                                       failure_exit(pair.a(), pair.b()));
+  report.notes.insert(report.notes.end(), pair.notes().begin(), pair.notes().end());
   if (pair.draws_by_gumbel()) {
     report.notes.push_back(
         "no config names a draw, so both sides draw by gumbel (samplers.md), not as they would");

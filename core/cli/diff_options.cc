@@ -124,8 +124,8 @@ Pair::Pair(const PairOptions& options) {
   PipelineOptions of_a{options.a, options.overrides};
   std::string name = options.b.empty() ? options.a : options.b;
   PipelineOptions of_b{name, options.overrides};
+  Session plain(of_b);
   if (!options.swaps.empty()) {
-    Session plain(of_b);
     for (const std::string& one :
          value_or_stop(diff::swap_overrides(options.swaps, plain.config().config), kUsage))
       of_b.overrides.push_back(one);
@@ -139,6 +139,12 @@ Pair::Pair(const PairOptions& options) {
   }
   a_ = open(options.a, of_a, nullptr);
   b_ = open(name, of_b, &a_);
+  if (options.swaps.empty()) return;
+  for (const std::string& swap :
+       diff::idle_swaps(options.swaps, plain.config(), b_.session->config())) {
+    notes_.push_back("`--swap " + swap + "` changes nothing: " + (options.b.empty() ? "A" : "B") +
+                     " has " + swap.substr(swap.find('=') + 1) + " already");
+  }
 }
 
 // ---- Prompts

@@ -31,6 +31,8 @@ class Pair {
   diff::Side& a() { return *a_.side; }
   diff::Side& b() { return *b_.side; }
   bool draws_by_gumbel() const { return draws_by_gumbel_; }
+  /// What a reader must know of the swaps.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct One {
@@ -41,6 +43,7 @@ class Pair {
 
   One a_, b_;
   bool draws_by_gumbel_ = false;
+  std::vector<std::string> notes_;
 };
 
 /// -p, --ids, --messages, --prompts.

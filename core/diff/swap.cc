@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/diff/bisect_choices.h"
+
 namespace plumbline::diff {
 namespace {
 
@@ -121,6 +123,24 @@ Result<std::vector<std::string>> swap_overrides(const std::vector<std::string>& 
     overrides.push_back("kernels.overrides=[" + ops + "]");
   }
   return overrides;
+}
+
+std::vector<std::string> idle_swaps(const std::vector<std::string>& swaps,
+                                    const config::ResolvedConfig& before,
+                                    const config::ResolvedConfig& after) {
+  const auto is_as_before = [&](const std::string& override) {
+    const std::string key = override.substr(0, override.find('='));
+    const config::Value* const was = before.tree.at(key);
+    const config::Value* const is = after.tree.at(key);
+    return was != nullptr && is != nullptr && one_line(*was) == one_line(*is);
+  };
+  std::vector<std::string> idle;
+  for (const std::string& swap : swaps) {
+    const auto overrides = swap_overrides({swap}, before.config);
+    if (overrides && std::all_of(overrides->begin(), overrides->end(), is_as_before))
+      idle.push_back(swap);
+  }
+  return idle;
 }
 
 }  // namespace plumbline::diff

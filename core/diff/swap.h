@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/load.h"
 #include "core/config/pipeline_config.h"
 #include "plumb/sdk/result.h"
 
@@ -20,5 +21,11 @@ namespace plumbline::diff {
 /// once. Fails INVALID_ARGUMENT: what was seen, and the parts there are.
 Result<std::vector<std::string>> swap_overrides(const std::vector<std::string>& swaps,
                                                 const config::PipelineConfig& config);
+
+/// Those that set nothing but what a config had: before, as it was; after, with all of them. A swap
+/// of single ops, or of keys that a resolved config no longer has, is none of them.
+std::vector<std::string> idle_swaps(const std::vector<std::string>& swaps,
+                                    const config::ResolvedConfig& before,
+                                    const config::ResolvedConfig& after);
 
 }  // namespace plumbline::diff
