@@ -111,8 +111,39 @@ std::string where(const diff::Place& place) {
   return text;
 }
 
+// Of an op's introduced error, where the sides read other codes.
+struct Part {
+  const char* what;
+  double error;
+  std::optional<double> bound;
+};
+
+std::vector<Part> parts_of(const OpErrors::Split& split) {
+  std::vector<Part> parts;
+  if (split.weights > 0 || split.weights_bound > 0)
+    parts.push_back({"by weights", split.weights, split.weights_bound});
+  if (split.activations > 0 || split.activations_bound > 0)
+    parts.push_back({"by activations", split.activations, split.activations_bound});
+  parts.push_back({"by the kernels", split.arithmetic, split.arithmetic_bound});
+  return parts;
+}
+
+// The first that is over its bound: what such an op is judged by.
+std::optional<Part> part_over(const OpErrors& op) {
+  if (!op.split) return std::nullopt;
+  for (const Part& part : parts_of(*op.split)) {
+    if (part.bound && !(part.error <= *part.bound)) return part;
+  }
+  return std::nullopt;
+}
+
 std::string errors_of(const OpErrors& op) {
-  std::string text = "introduced " + scientific(op.introduced_worst) + " of the row's size (worst)";
+  const std::optional<Part> over = part_over(op);
+  std::string text =
+      over ? std::string(over->what) + " " + scientific(over->error) +
+                 " of the row's size, over its bound " + scientific(over->bound) + "; introduced " +
+                 scientific(op.introduced_worst) + " (worst)"
+           : "introduced " + scientific(op.introduced_worst) + " of the row's size (worst)";
   if (!op.budget) {
     text += "; no budget is known";
   } else if (*op.budget == 0) {
@@ -122,15 +153,11 @@ std::string errors_of(const OpErrors& op) {
     text += "; budget " + scientific(op.budget);
   }
   if (op.split) {
-    const OpErrors::Split& split = *op.split;
-    const auto part = [&](const char* what, double error, std::optional<double> bound) {
-      text += std::string("; ") + what + " " + scientific(error) + " of " +
-              (bound ? scientific(*bound) : "an unknown level");
-    };
-    if (split.weights_bound > 0) part("by weights", split.weights, split.weights_bound);
-    if (split.activations_bound > 0)
-      part("by activations", split.activations, split.activations_bound);
-    part("by the kernels", split.arithmetic, split.arithmetic_bound);
+    for (const Part& part : parts_of(*op.split)) {
+      if (over && part.what == over->what) continue;
+      text += std::string("; ") + part.what + " " + scientific(part.error) + " of " +
+              (part.bound ? scientific(*part.bound) : "an unknown level");
+    }
   }
   if (op.inherited) text += "; inherited " + scientific(op.inherited);
   return text;
@@ -159,12 +186,21 @@ std::string place_lines(const PromptReport& prompt) {
     if (prompt.place->door == Door::kOps && op.op == prompt.place->op)
       out += labelled("error", errors_of(op));
   }
+  const auto is_pick_at = [&](uint32_t step) {
+    return prompt.place->door == Door::kPick && step == prompt.place->step;
+  };
+  // Picks that part though the stages do the same part by their logits.
+  const bool by_logits =
+      std::any_of(prompt.picks.begin(), prompt.picks.end(), [&](const diff::PickErrors& pick) {
+        return is_pick_at(pick.step) && pick.verdict == Verdict::kMatch;
+      });
   for (const LogitErrors& logits : prompt.logits) {
-    if (prompt.place->door == Door::kLogits && logits.position == prompt.place->at)
+    if (prompt.place->door == Door::kLogits ? logits.position == prompt.place->at
+                                            : by_logits && is_pick_at(logits.step))
       out += labelled("error", logits_line(logits));
   }
   for (const diff::PickErrors& pick : prompt.picks) {
-    if (prompt.place->door != Door::kPick || pick.step != prompt.place->step) continue;
+    if (by_logits || !is_pick_at(pick.step)) continue;
     out += labelled("error", format("kept by both %u; total variation %.2e; picks differ under one "
                                     "coin with probability %.2e",
                                     pick.n_kept_both, pick.total_variation, pick.flip_probability));
@@ -239,11 +275,16 @@ std::string worst_ops(const Report& report) {
                            "introduced", "budget", "inherited", "position");
   for (size_t i = 0; i < std::min(kWorstOps, worst.size()); ++i) {
     const OpErrors& op = *worst[i];
+    const std::optional<Part> over = part_over(op);
     const std::string budget = op.budget && *op.budget == 0 ? "equal bits" : scientific(op.budget);
     out += format("  %-12s %-26s %-10s %10s %10s %10s %9u\n", diff::verdict_name(op.verdict),
                   cut(op.op, 26).c_str(), cut(op.kind, 10).c_str(),
-                  scientific(op.introduced_worst).c_str(), budget.c_str(),
+                  scientific(over ? over->error : op.introduced_worst).c_str(),
+                  over ? scientific(over->bound).c_str() : budget.c_str(),
                   scientific(op.inherited).c_str(), op.worst_position);
+    if (over)
+      out += format("  %-12s (%s; all introduced %s of %s)\n", "", over->what,
+                    scientific(op.introduced_worst).c_str(), budget.c_str());
   }
   return out + format("  %zu of %zu ops differ\n", n_differ, n_ops);
 }
@@ -269,6 +310,7 @@ std::string doors(const Report& report) {
     Verdict verdict = Verdict::kMatch;
     std::string why_not;
   };
+  const bool is_chained = report.mode == diff::Mode::kChained;
   std::vector<Line> lines(7);
   const auto add = [&](Door door, Verdict verdict) {
     Line& line = lines[static_cast<size_t>(door)];
@@ -282,12 +324,24 @@ std::string doors(const Report& report) {
     }
     for (const OpErrors& op : prompt.ops) add(Door::kOps, op.verdict);
     for (const LogitErrors& logits : prompt.logits) add(Door::kLogits, logits.verdict);
-    for (const diff::PickErrors& pick : prompt.picks) add(Door::kPick, pick.verdict);
+    for (const diff::PickErrors& pick : prompt.picks) {
+      // Chained picks are compared as a whole; the stages where they part are no second finding.
+      Line& line = lines[static_cast<size_t>(Door::kPick)];
+      if (is_chained) {
+        line.verdict = diff::worse(line.verdict, pick.verdict);
+      } else {
+        add(Door::kPick, pick.verdict);
+      }
+    }
   }
   std::string out = "\n";
   for (size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
-    const char* what = i == 2 ? "ops" : i == 3 ? "rows" : i == 4 ? "picks" : "texts";
+    const char* what = i == 2                 ? "ops"
+                       : i == 3               ? "rows"
+                       : i == 4 && is_chained ? "lists of picks"
+                       : i == 4               ? "picks"
+                                              : "texts";
     const std::string said = line.n > 0 ? format("%-12s %6zu %s", diff::verdict_name(line.verdict),
                                                  line.n, i == 1 ? "lists of ids" : what)
                              : line.why_not.empty() ? "not compared"

@@ -172,7 +172,9 @@ struct PromptReport {
   std::string failure_a, failure_b;  // NUMERIC errors that ended a run: seen, and where
   /// Of the prompt's text, under each side's own ids: where the vocabularies differ.
   std::optional<double> bits_per_byte_a, bits_per_byte_b;
-  std::optional<Place> place;  // the first difference beyond budget; else the first there is
+  /// Of the difference that the verdict is of: the first beyond budget, of a TIE_FLIP the pick or
+  /// the logits that flip, of a DRIFT the first there is.
+  std::optional<Place> place;
   std::optional<Cause> cause;  // the first that was proved: of `place`, or of one behind it
   std::vector<std::string> notes;  // what a reader must know of how this prompt was compared
   std::vector<std::string> hints;  // chained onset patterns

@@ -57,6 +57,25 @@ bool comes_before(const Place& x, const Place& y) {
   return x.door != y.door ? x.door < y.door : x.step < y.step;
 }
 
+// The one that the verdict is of; null: none is.
+const Difference* deciding(const std::vector<Difference>& found, Verdict verdict) {
+  const auto first = [&](auto&& fits) -> const Difference* {
+    const auto at = std::find_if(found.begin(), found.end(), fits);
+    return at == found.end() ? nullptr : &*at;
+  };
+  const Difference* decides =
+      first([](const Difference& one) { return one.verdict >= Verdict::kUnexplained; });
+  if (decides == nullptr) {  // logits that flip tell less than the pick that did
+    decides = first([](const Difference& one) {
+      return one.place.door == Door::kPick && one.verdict == Verdict::kTieFlip;
+    });
+  }
+  if (decides == nullptr)
+    decides = first([&](const Difference& one) { return one.verdict == verdict; });
+  // A run that failed is worse than any difference in front of it.
+  return decides == nullptr && !found.empty() ? &found.front() : decides;
+}
+
 bool is_empty(const PromptReport& prompt) {
   const bool has_exact = std::any_of(prompt.exact.begin(), prompt.exact.end(),
                                      [](const ExactDoor& door) { return door.is_compared; });
@@ -111,14 +130,7 @@ void judge(PromptReport& prompt) {
   if (prompt.failure_a.empty() != prompt.failure_b.empty()) prompt.verdict = Verdict::kWrong;
   if (!prompt.failure_a.empty() && !prompt.failure_b.empty())
     prompt.verdict = worse(prompt.verdict, Verdict::kUnexplained);
-  const auto first = std::find_if(found.begin(), found.end(), [](const Difference& one) {
-    return one.verdict >= Verdict::kUnexplained;
-  });
-  if (first != found.end()) {
-    prompt.place = first->place;
-  } else if (!found.empty()) {
-    prompt.place = found.front().place;
-  }
+  if (const Difference* const one = deciding(found, prompt.verdict)) prompt.place = one->place;
 }
 
 void judge(Report& report) {

@@ -246,12 +246,7 @@ TEST(DiffEngine, WithoutTokensThePromptsLogitsAreCompared) {
 // Whatever noise is allowed, stages that differ on the same logits are no tie.
 TEST(DiffEngine, ChainedStagesThatDifferAreNoTieFlip) {
   NoiseTable noise;
-  noise.add({{"canonical-1", "q8", "*", "*"},
-             {"canonical-1", "f32", "*", "*"},
-             {},
-             1e6,
-             1e6,
-             {}});
+  noise.add({{"canonical-1", "q8", "*", "*"}, {"canonical-1", "f32", "*", "*"}, {}, 1e6, 1e6, {}});
   DiffRequest request = on_text();
   request.mode = Mode::kChained;
   request.n_steps = 16;
@@ -429,12 +424,7 @@ TEST(DiffEngine, StagesInAnotherOrderAreAnotherChain) {
 // Oracle: the exchange. The logits differ, both sides draw alike, and every difference is allowed.
 TEST(DiffEngine, ChainedPicksThatPartWithinNoiseAreATieFlip) {
   NoiseTable noise;
-  noise.add({{"canonical-1", "q8", "*", "*"},
-             {"canonical-1", "f32", "*", "*"},
-             {},
-             1e6,
-             1e6,
-             {}});
+  noise.add({{"canonical-1", "q8", "*", "*"}, {"canonical-1", "f32", "*", "*"}, {}, 1e6, 1e6, {}});
   const std::string draw = "sampling.stages=[temperature: {t: 4.0}, cdf]";
   DiffRequest request = on_text();
   request.mode = Mode::kChained;
@@ -451,6 +441,10 @@ TEST(DiffEngine, ChainedPicksThatPartWithinNoiseAreATieFlip) {
     // Behind the step at which they part, logits of other ids are not compared.
     EXPECT_EQ(prompt.logits.back().step, prompt.picks[0].step);
     EXPECT_EQ(prompt.logits.back().verdict, Verdict::kTieFlip);
+    ASSERT_TRUE(prompt.place);
+    EXPECT_EQ(prompt.place->door, Door::kPick);
+    EXPECT_EQ(prompt.place->step, prompt.picks[0].step);
+    EXPECT_NE(prompt.place->seen_a, prompt.place->seen_b);
     for (const ExactDoor& door : prompt.exact) {
       if (!door.place) continue;
       EXPECT_EQ(door.verdict, Verdict::kTieFlip) << door_name(door.door);

@@ -43,6 +43,35 @@ TEST_F(DiffVerb, ChainedWithoutTokensComparesThePromptsLogits) {
   EXPECT_EQ(report()["prompts"][0]["logits"].size(), 1u);
 }
 
+TEST_F(DiffVerb, ASwapThatChangesNothingIsTold) {
+  const std::string diff = "$PLUMB diff tiny-world -p Mara --tokens 0 --swap kv=f32";
+  const Outcome idle = shell(diff);
+  EXPECT_EQ(idle.exit, 0) << idle.out << idle.err;
+  EXPECT_THAT(idle.out, HasSubstr("`--swap kv=f32` changes nothing: A has f32 already"));
+  const Outcome both = shell(diff + " --swap kernels.activations=f32");
+  EXPECT_THAT(both.out, HasSubstr("`--swap kv=f32` changes nothing"));
+  EXPECT_THAT(both.out, Not(HasSubstr("activations=f32` changes nothing")));
+}
+
+// Oracle: the fault: its product alone is off, by 0.001, which all three parts together could hide.
+TEST_F(DiffVerb, OfASplitProductThePartBeyondItsBoundIsTold) {
+  const Outcome ran = shell(
+      "$PLUMB diff tiny-world -p 'Mara lives in' --tokens 0 --swap activations=f32 --swap "
+      "'kernels.overrides=[{op: ffn_down, layers: 1-1, backend: plumb.fault, "
+      "options: {fault: scaled, amount: 0.001}}]'");
+  EXPECT_EQ(ran.exit, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("error    by the kernels 1.0e-03"));
+  EXPECT_THAT(ran.out, HasSubstr("by the kernels; all introduced"));
+}
+
+TEST_F(DiffVerb, AFaultThatNoPlacedOpCanHaveIsRefused) {
+  const Outcome ran = shell(
+      "$PLUMB diff tiny-world -p Mara --tokens 0 --swap 'kernels.overrides=[{op: attn_q_rope, "
+      "layers: 1-1, backend: plumb.fault, options: {fault: norm_epsilon}}]'");
+  EXPECT_GT(ran.exit, 1) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("fault norm_epsilon needs an op of rms_norm, layer_norm"));
+}
+
 TEST_F(DiffVerb, AScriptThatEndsEarlyIsWrong) {
   const Outcome ran = shell(
       "$PLUMB diff tiny-world --set 'sampling.stages=[scripted: {ids: [5, 6, 7]}]' "

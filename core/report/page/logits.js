@@ -112,22 +112,26 @@ function logitsSection(prompt) {
 
 // ---- The steps in time
 
+// picks: both sides' stages on A's logits; parting: what each picked where a chained run's picks part.
 function stepsOf(prompt) {
+  const door = prompt.exact.find((d) => d.door === "40 pick" && d.place);
   return prompt.logits.map((logits) => {
     const picks = prompt.picks.find((p) => p.step === logits.step);
     const isLast = prompt.logits.filter((l) => l.step === logits.step).at(-1) === logits;
-    return { logits, picks: isLast ? picks : undefined };
+    const parting = door && isLast && door.place.step === logits.step ? door.place : undefined;
+    return { logits, picks: isLast ? picks : undefined, parting };
   });
 }
-const flips = ({ logits, picks }) => logits.top_a !== logits.top_b || (picks && picks.id_a !== picks.id_b);
+const flips = ({ logits, picks, parting }) => logits.top_a !== logits.top_b || parting || (picks && picks.id_a !== picks.id_b);
 
-function stepText({ logits: l, picks: p }) {
+function stepText({ logits: l, picks: p, parting }) {
   const lines = ["step " + l.step + ", position " + l.position + "  " + l.verdict,
     "first of A: " + pieceOf(l, l.top_a) + ", of B: " + pieceOf(l, l.top_b),
     "gap between them in A: " + number(l.gap_a) + " σ",
     "gaps change by up to " + number(l.gap_change) + " σ; noise: " + (l.noise === null ? "not known" : number(l.noise) + " σ"),
     restText(l), "KL " + number(l.kl) + " nats"].filter((line) => line !== "");
-  if (p) lines.push("picked: " + pieceOf(l, p.id_a) + " and " + pieceOf(l, p.id_b) + (p.coin === null ? "" : " under the coin " + number(p.coin)),
+  if (parting) lines.push("A picks " + cut(spaced(parting.seen_a), 40) + ", B " + cut(spaced(parting.seen_b), 40));
+  else if (p) lines.push("picked: " + pieceOf(l, p.id_a) + " and " + pieceOf(l, p.id_b) + (p.coin === null ? "" : " under the coin " + number(p.coin)),
     "flip probability " + number(p.flip_probability) + ", total variation " + number(p.total_variation));
   return lines.join("\n");
 }
@@ -145,7 +149,7 @@ function timeline(steps) {
     const showPicks = pitch >= 52 && steps.some(({ picks }) => picks);
     const points = steps.map((step, i) => ({ x: x(i), y: y(step.logits.gap_change), text: stepText(step) }));
     steps.forEach((step, i) => {
-      const { logits: l, picks: p } = step, at = points[i];
+      const { logits: l, picks: p, parting } = step, at = points[i];
       const over = l.verdict === "UNEXPLAINED" || l.verdict === "WRONG";
       if (flips(step)) node.append(svg("line", { class: "total", x1: at.x, x2: at.x, y1: top - 12, y2: bottom, "stroke-dasharray": "3 3" }), svg("path", { class: over ? "over" : "hollow", d: diamond(at.x, top - 18, 7) }));
       if (over) node.append(svg("path", { class: "over", d: triangle(at.x, at.y, 6.5) }));
@@ -153,9 +157,9 @@ function timeline(steps) {
       if (i % every === 0) node.append(svg("text", { x: at.x, y: bottom + 16, "text-anchor": "middle" }, l.step));
       if (showPicks && p) {
         const room = Math.max(3, Math.floor(pitch / 7.4));
-        const pick = (id) => cut(pieceOf(l, id).replace(/[“”]/g, ""), room);
-        node.append(svg("text", { class: "strong", x: at.x, y: bottom + 33, "text-anchor": "middle" }, pick(p.id_a)));
-        if (p.id_b !== p.id_a) node.append(svg("text", { class: "of-b", x: at.x, y: bottom + 49, "text-anchor": "middle" }, pick(p.id_b)));
+        const pick = (id, seen) => cut(parting ? spaced(seen) : pieceOf(l, id).replace(/[“”]/g, ""), room);
+        node.append(svg("text", { class: "strong", x: at.x, y: bottom + 33, "text-anchor": "middle" }, pick(p.id_a, parting && parting.seen_a)));
+        if (p.id_b !== p.id_a || parting) node.append(svg("text", { class: "of-b", x: at.x, y: bottom + 49, "text-anchor": "middle" }, pick(p.id_b, parting && parting.seen_b)));
       }
     });
     fill(node, {}, [svg("text", { x: left - 6, y: bottom + 16, "text-anchor": "end" }, "step"),
@@ -179,7 +183,8 @@ function stepsSection(prompt) {
       { name: "First of A", of: ({ logits: l }) => el("bdi", {}, pieceOf(l, l.top_a)) }, { name: "of B", of: ({ logits: l }) => el("bdi", {}, pieceOf(l, l.top_b)) },
       { name: "Gap, σ", n: true, of: ({ logits: l }) => number(l.gap_a) }, { name: "Change, σ", n: true, of: ({ logits: l }) => number(l.gap_change) },
       { name: "Noise, σ", n: true, of: ({ logits: l }) => optional(l.noise) }, { name: "KL", n: true, of: ({ logits: l }) => number(l.kl) },
-      { name: "Pick A", of: ({ logits: l, picks: p }) => (p ? el("bdi", {}, pieceOf(l, p.id_a)) : "") }, { name: "B", of: ({ logits: l, picks: p }) => (p ? el("bdi", {}, pieceOf(l, p.id_b)) : "") },
+      { name: "Pick A", of: ({ logits: l, picks: p, parting }) => (parting ? quoted(cut(parting.seen_a, 40)) : p ? el("bdi", {}, pieceOf(l, p.id_a)) : "") },
+      { name: "B", of: ({ logits: l, picks: p, parting }) => (parting ? quoted(cut(parting.seen_b, 40)) : p ? el("bdi", {}, pieceOf(l, p.id_b)) : "") },
       { name: "Kept A/B/both", n: true, of: ({ picks: p }) => (p ? `${p.n_kept_a}/${p.n_kept_b}/${p.n_kept_both}` : "") },
       { name: "Flip prob.", n: true, of: ({ picks: p }) => (p ? number(p.flip_probability) : "") }, { name: "Coin", n: true, of: ({ picks: p }) => (p && p.coin !== null ? number(p.coin) : "") },
       { name: "First stage", of: ({ picks: p }) => (p ? seen(p.first_stage) : "") },

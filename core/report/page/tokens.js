@@ -8,6 +8,9 @@ function doorsSection(prompt) {
     if (parts.length === 0) return;
     const worst = parts.reduce((w, p) => (ORDER.indexOf(p.verdict) > ORDER.indexOf(w) ? p.verdict : w), "MATCH");
     const counts = ORDER.map((name) => [parts.filter((p) => p.verdict === name).length, name]).filter(([n]) => n);
+    // Chained picks have a row: the stages at the step where they part are no second finding.
+    const whole = rows.find((r) => r.door === door && r.verdict !== null);
+    if (whole) { if (ORDER.indexOf(worst) > ORDER.indexOf(whole.verdict)) whole.verdict = worst; return; }
     const n = parts.length.toLocaleString("en");
     rows.push({ door, verdict: worst, a: n, b: n, what: count(parts.length, word) + ": " + counts.map(([k, name]) => k + " " + name).join(", ") });
   };

@@ -47,6 +47,34 @@ TEST(Judge, ThePlaceIsTheFirstBeyondBudgetInTheOrderOfDoorsAndSteps) {
   EXPECT_EQ(prompt.verdict, Verdict::kWrong);
 }
 
+TEST(Judge, ThePlaceOfATieFlipIsThePickThatFlips) {
+  PromptReport prompt;
+  prompt.ids_a = {1};
+  LogitErrors first, second;
+  first.verdict = Verdict::kDrift;
+  second.position = second.step = 1;
+  second.verdict = Verdict::kTieFlip;
+  prompt.ops = {op("embed", Verdict::kDrift, 0)};
+  prompt.logits = {first, second};
+  judge(prompt);
+  ASSERT_TRUE(prompt.place);
+  EXPECT_EQ(prompt.place->door, Door::kLogits);
+  EXPECT_EQ(prompt.place->step, 1u);
+
+  ExactDoor picks;
+  picks.door = Door::kPick;
+  picks.verdict = Verdict::kTieFlip;
+  picks.place = Place{};
+  picks.place->door = Door::kPick;
+  picks.place->step = 1;
+  picks.place->seen_a = "id 254";
+  prompt.exact = {picks};
+  judge(prompt);
+  EXPECT_EQ(prompt.verdict, Verdict::kTieFlip);
+  EXPECT_EQ(prompt.place->door, Door::kPick);
+  EXPECT_EQ(prompt.place->seen_a, "id 254");
+}
+
 Cause cause_of(const char* signature, const Place& place) {
   Cause cause;
   cause.signature = signature;
