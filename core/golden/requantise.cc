@@ -8,7 +8,7 @@
 namespace plumbline::golden {
 namespace {
 
-/// Under a name that no other process has: two would wait for one lock.
+/// Never published; its place must be free all the same.
 Result<os::FreshFolder> temporary_folder() {
   std::error_code failed;
   const auto parent = std::filesystem::temp_directory_path(failed);

@@ -105,7 +105,7 @@ TEST_F(QuantizeVerb, NothingIsReplacedUnasked) {
 TEST_F(QuantizeVerb, MistakesAreNamed) {
   expect_refused("in.gguf -o out.gguf --to q5_1", 2,
                  "--to: found \"q5_1\", expected one of f32, f16, q4_0, q4_1, q5_0, q8_0, q6_k");
-  expect_refused("in.gguf -o none/out.gguf --to q4_0", 4, "none/out.gguf.unfinished: cannot be");
+  expect_refused("in.gguf -o none/out.gguf --to q4_0", 4, "none/out.gguf: cannot be");
   expect_refused("nobody -o out.gguf --to q4_0", 2, "nobody");
   expect_refused("smollm2-135m -o out.gguf --to q4_0", 4, "plumb model pull smollm2-135m");
   write("cut.gguf", tiny_world().substr(0, tiny_world().size() - 100));
@@ -115,7 +115,7 @@ TEST_F(QuantizeVerb, MistakesAreNamed) {
 TEST_F(QuantizeVerb, AFileThatMayNotGrowLeavesNothing) {
   const Outcome ran = shell("ulimit -f 8; $PLUMB model quantize in.gguf -o out.gguf --to q4_0");
   EXPECT_EQ(ran.exit, 4);
-  EXPECT_THAT(ran.err, HasSubstr("out.gguf.unfinished: no room: "));
+  EXPECT_THAT(ran.err, HasSubstr("out.gguf: no room: "));
   EXPECT_THAT(files(), ElementsAre("in.gguf"));
 }
 

@@ -235,11 +235,11 @@ TEST_F(TraceVerb, ReplacesNothing) {
   EXPECT_EQ(read_file(path("seen")), "precious");
   expect_refused("-o no/such/place", 4, "no/such/place");
   expect_refused("", 2, "nowhere to write: expected -o FOLDER");
-  // An empty folder is as good as none; what a killed run left is cleared away.
+  // An empty folder is as good as none; a folder of a similar name is none of its business.
   shell("mkdir empty empty.unfinished; echo > empty.unfinished/old");
   EXPECT_EQ(shell(kTrace + std::string("-o empty/")).exit, 0);
-  EXPECT_THAT(files(), ElementsAre("empty", "seen"));
-  EXPECT_FALSE(std::filesystem::exists(path("empty/old")));
+  EXPECT_THAT(files(), ElementsAre("empty", "empty.unfinished", "seen"));
+  EXPECT_TRUE(std::filesystem::exists(path("empty.unfinished/old")));
 }
 
 TEST_F(TraceVerb, ShowPrintsTables) {

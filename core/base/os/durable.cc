@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/os/fresh_file.h"
+
 namespace plumbline::os {
 namespace {
 
@@ -52,11 +54,9 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   const fs::path real = fs::canonical(path, ignored);  // empty: there is nothing yet
   if (!real.empty() && !fs::is_regular_file(real, ignored)) return write_bytes(path, bytes);
   const std::string target = real.empty() ? path : real.string();
-  const std::string fresh = target + ".new";
-  auto done = write_bytes(fresh, bytes);
-  if (done) done = publish_file(fresh, target);
-  if (!done) std::remove(fresh.c_str());
-  return done;
+  PLUMB_ASSIGN(FreshFile fresh, FreshFile::create(target, bytes.size()));
+  PLUMB_TRY(fresh.write(0, bytes.data(), bytes.size()));
+  return std::move(fresh).publish();
 }
 
 }  // namespace plumbline::os

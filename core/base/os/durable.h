@@ -13,8 +13,8 @@ namespace plumbline::os {
 /// was.
 Result<void> publish_file(const std::string& from, const std::string& to);
 
-/// Writes a small file in the same way, by way of a name with ".new" at its end, which a failure
-/// removes. A link is followed; a device or a pipe is no file to replace, so it is written to.
+/// Writes a small file in the same way, by way of a FreshFile. A link is followed; a device or a
+/// pipe is no file to replace, so it is written to.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace plumbline::os

@@ -1,8 +1,6 @@
 #include "core/base/os/fresh_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,54 +11,32 @@
 #include <utility>
 
 #include "core/base/os/durable.h"
+#include "core/base/os/fresh_name.h"
 
 namespace plumbline::os {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSuffix = ".unfinished";
 constexpr uint64_t kWriteBytesMax = uint64_t{1} << 30;  // Linux writes no more than 2 GiB at once
 
 }  // namespace
 
 Error FreshFile::failed(const char* what, int reason) const {
-  return {PLUMB_NOT_FOUND, path_ + ": " + what + ": " + std::strerror(reason)};
+  return {PLUMB_NOT_FOUND, target_ + ": " + what + ": " + std::strerror(reason)};
 }
 
 Result<FreshFile> FreshFile::create(const std::string& target, uint64_t bytes) {
-  const std::string path = target + kSuffix;
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  const std::string path = fresh_name(target);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  const int reason = errno;
   FreshFile file(fd, path, target);
-  if (fd < 0) return file.failed("cannot be created", errno);
-  PLUMB_TRY(file.claim());
+  if (fd < 0) return file.failed("cannot be created", reason);
   PLUMB_TRY(file.reserve(bytes));
   return file;
 }
 
-Result<void> FreshFile::claim() {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      return Error{PLUMB_NOT_FOUND, path_ + ": another process is writing this file"};
-    return failed("cannot be locked", errno);
-  }
-  // Who had the lock may have given this very file its name in the meantime.
-  struct stat opened {
-  }, named{};
-  if (::fstat(fd_, &opened) != 0 || ::lstat(path_.c_str(), &named) != 0 ||
-      opened.st_ino != named.st_ino || opened.st_dev != named.st_dev) {
-    return Error{PLUMB_NOT_FOUND, path_ + ": another process has just written this file"};
-  }
-  // A second name would be another file's, which must not be emptied.
-  if (!S_ISREG(opened.st_mode) || opened.st_nlink != 1)
-    return Error{PLUMB_NOT_FOUND, path_ + ": is in the way, and no regular file of its own"};
-  is_ours_ = true;
-  return {};
-}
-
 Result<void> FreshFile::reserve(uint64_t bytes) {
-  // What a killed process left is not zeros.
-  if (::ftruncate(fd_, 0) != 0) return failed("cannot be emptied", errno);
   const bool fits = bytes <= static_cast<uint64_t>(std::numeric_limits<off_t>::max());
   int reason = fits ? 0 : EFBIG;
   if (fits && bytes != 0) {
@@ -72,8 +48,8 @@ Result<void> FreshFile::reserve(uint64_t bytes) {
   std::error_code ignored;
   const fs::path folder = fs::path(path_).parent_path();
   const fs::space_info room = fs::space(folder.empty() ? "." : folder, ignored);
-  return Error{PLUMB_NOT_FOUND, path_ + ": no room: " + std::to_string(bytes) + " bytes needed, " +
-                                    std::to_string(room.available) +
+  return Error{PLUMB_NOT_FOUND, target_ + ": no room: " + std::to_string(bytes) +
+                                    " bytes needed, " + std::to_string(room.available) +
                                     " free: " + std::strerror(reason)};
 }
 
@@ -84,7 +60,6 @@ FreshFile::FreshFile(FreshFile&& other) noexcept
       target_(std::move(other.target_)) {}
 
 FreshFile::~FreshFile() {
-  // Removed before the lock is let go, so that nobody's file is removed but this one's.
   if (is_ours_) ::unlink(path_.c_str());
   if (fd_ >= 0) ::close(fd_);
 }

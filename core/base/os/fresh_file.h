@@ -8,13 +8,13 @@
 
 namespace plumbline::os {
 
-/// Grows beside its place under a name of its own, ".unfinished" at the end, and takes its place
-/// when it is published. Not published, it is removed; only a process that is killed leaves it
-/// behind, for the next one to write over. Move-only.
+/// Grows beside its place under a name of its own (fresh_name.h), and takes its place when it is
+/// published. Not published, it is removed; only a process that is killed leaves it behind.
+/// Move-only.
 class FreshFile {
  public:
   /// A file of zeros, with its room on the disk reserved. Fails NOT_FOUND: no such folder, no room
-  /// (bytes needed and free), another process is writing the same file.
+  /// (bytes needed and free).
   static Result<FreshFile> create(const std::string& target, uint64_t bytes);
 
   FreshFile(FreshFile&& other) noexcept;
@@ -30,13 +30,12 @@ class FreshFile {
 
  private:
   FreshFile(int fd, std::string path, std::string target)
-      : fd_(fd), path_(std::move(path)), target_(std::move(target)) {}
-  Result<void> claim();
+      : fd_(fd), is_ours_(fd >= 0), path_(std::move(path)), target_(std::move(target)) {}
   Result<void> reserve(uint64_t bytes);
   Error failed(const char* what, int reason) const;
 
   int fd_;
-  bool is_ours_ = false;  // locked, and so ours to write to and to remove
+  bool is_ours_;  // made, and not published yet
   std::string path_, target_;
 };
 

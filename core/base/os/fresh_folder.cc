@@ -1,7 +1,6 @@
 #include "core/base/os/fresh_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,12 +10,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/os/fresh_name.h"
+
 namespace plumbline::os {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kSuffix = ".unfinished";
 
 Error failed(const std::string& path, const char* what, int reason) {
   return {PLUMB_NOT_FOUND, path + ": " + what + ": " + std::strerror(reason)};
@@ -53,53 +52,19 @@ Result<FreshFolder> FreshFolder::create(const std::string& given) {
   if (target.empty() || !is_free) {
     return Error{PLUMB_NOT_FOUND, target + ": is there already: remove it, or name another folder"};
   }
-  const std::string path = target + kSuffix;
-  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST)
-    return failed(path, "cannot be created", errno);
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  const int reason = errno;
-  FreshFolder folder(fd, path, target);
-  if (fd < 0) return failed(path, "cannot be opened as a folder", reason);
-  PLUMB_TRY(folder.claim());
-  return folder;
-}
-
-Result<void> FreshFolder::claim() {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK)
-      return Error{PLUMB_NOT_FOUND, path_ + ": another process is writing this folder"};
-    return failed(path_, "cannot be locked", errno);
-  }
-  // Who had the lock may have given this very folder its name, or removed it, in the meantime.
-  struct stat opened {
-  }, named{};
-  if (::fstat(fd_, &opened) != 0 || ::lstat(path_.c_str(), &named) != 0 ||
-      opened.st_ino != named.st_ino || opened.st_dev != named.st_dev) {
-    return Error{PLUMB_NOT_FOUND, path_ + ": another process has just written this folder"};
-  }
-  is_ours_ = true;
-  // What a killed process left.
-  std::error_code error;
-  for (fs::directory_iterator entry(path_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    fs::remove_all(entry->path(), error);
-    if (error) break;
-  }
-  if (error) return Error{PLUMB_NOT_FOUND, path_ + ": cannot be emptied: " + error.message()};
-  return {};
+  const std::string path = fresh_name(target);
+  if (::mkdir(path.c_str(), 0777) != 0) return failed(target, "cannot be created", errno);
+  return FreshFolder(path, target);
 }
 
 FreshFolder::FreshFolder(FreshFolder&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      is_ours_(std::exchange(other.is_ours_, false)),
+    : is_ours_(std::exchange(other.is_ours_, false)),
       path_(std::move(other.path_)),
       target_(std::move(other.target_)) {}
 
 FreshFolder::~FreshFolder() {
-  // Removed before the lock is let go, so that nobody's folder is removed but this one.
   std::error_code ignored;
   if (is_ours_) fs::remove_all(path_, ignored);
-  if (fd_ >= 0) ::close(fd_);
 }
 
 uint64_t FreshFolder::free_bytes() const {

@@ -8,13 +8,13 @@
 
 namespace plumbline::os {
 
-/// Grows beside its place under a name of its own, ".unfinished" at the end, and takes its place
-/// when it is published. Not published, it is removed; only a process that is killed leaves it
-/// behind, for the next one to clear away. Move-only.
+/// Grows beside its place under a name of its own (fresh_name.h), and takes its place when it is
+/// published. Not published, it is removed; only a process that is killed leaves it behind.
+/// Move-only.
 class FreshFolder {
  public:
   /// An empty folder. Fails NOT_FOUND: target is there already (an empty folder may be), no place
-  /// to make it, another process is making the same one.
+  /// to make it.
   static Result<FreshFolder> create(const std::string& target);
 
   FreshFolder(FreshFolder&& other) noexcept;
@@ -26,17 +26,15 @@ class FreshFolder {
   /// Bytes that are free on its disk.
   uint64_t free_bytes() const;
 
-  /// Gives it its name when every byte is on the disk. Fails NOT_FOUND (path and reason); then
-  /// nothing is there.
+  /// Gives it its name when every byte is on the disk. Fails NOT_FOUND (path and reason):
+  /// somebody else put something there meanwhile, or the disk is full; then that stays.
   Result<void> publish() &&;
 
  private:
-  FreshFolder(int fd, std::string path, std::string target)
-      : fd_(fd), path_(std::move(path)), target_(std::move(target)) {}
-  Result<void> claim();
+  FreshFolder(std::string path, std::string target)
+      : path_(std::move(path)), target_(std::move(target)) {}
 
-  int fd_;
-  bool is_ours_ = false;  // locked, and so ours to fill and to remove
+  bool is_ours_ = true;  // not published yet
   std::string path_, target_;
 };
 

@@ -36,23 +36,17 @@ TEST_F(FreshFiles, LeavesNothingUnlessPublished) {
   EXPECT_THAT(folder_.files(), IsEmpty());
 }
 
-TEST_F(FreshFiles, IsWrittenByOneAtATime) {
+TEST_F(FreshFiles, EachWriterHasItsOwn) {
   auto first = FreshFile::create(folder_.path("a"), 3);
-  ASSERT_TRUE(first);
+  auto second = FreshFile::create(folder_.path("a"), 5);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(folder_.files().size(), 2u);
   ASSERT_TRUE(first->write(0, "one", 3));
-  const auto second = FreshFile::create(folder_.path("a"), 5);
-  ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message, HasSubstr("another process is writing"));
   ASSERT_TRUE(std::move(*first).publish());
-  EXPECT_EQ(folder_.read("a"), "one") << "the loser neither emptied nor removed it";
-}
-
-TEST_F(FreshFiles, WritesOverWhatAKilledProcessLeft) {
-  folder_.write("a.unfinished", std::string(100, 'x'));
-  auto file = FreshFile::create(folder_.path("a"), 4);
-  ASSERT_TRUE(file) << file.error().message;
-  ASSERT_TRUE(std::move(*file).publish());
-  EXPECT_EQ(folder_.read("a"), std::string(4, '\0'));
+  EXPECT_EQ(folder_.read("a"), "one");
+  ASSERT_TRUE(second->write(0, "other", 5));
+  ASSERT_TRUE(std::move(*second).publish());
+  EXPECT_EQ(folder_.read("a"), "other");
   EXPECT_THAT(folder_.files(), ElementsAre("a"));
 }
 
@@ -69,16 +63,19 @@ TEST_F(FreshFiles, NoRoomIsToldBeforeAnythingIsWritten) {
 TEST_F(FreshFiles, WhatIsInTheWayStays) {
   EXPECT_THAT(FreshFile::create(folder_.path("none/a"), 1).error().message,
               HasSubstr("No such file"));
-  std::filesystem::create_symlink(folder_.path("b"), folder_.path("a.unfinished"));
-  EXPECT_FALSE(FreshFile::create(folder_.path("a"), 1)) << "a link may lead anywhere";
-  std::filesystem::create_directory(folder_.path("c.unfinished"));
-  EXPECT_FALSE(FreshFile::create(folder_.path("c"), 1));
+  folder_.write("a.unfinished", "kept");
   folder_.write("precious", "kept");
-  std::filesystem::create_hard_link(folder_.path("precious"), folder_.path("d.unfinished"));
-  EXPECT_FALSE(FreshFile::create(folder_.path("d"), 1)) << "another file's second name";
-  EXPECT_EQ(folder_.read("precious"), "kept");
+  for (const char* name : {"b.unfinished", "b.new"})
+    std::filesystem::create_symlink(folder_.path("precious"), folder_.path(name));
+  for (const char* name : {"a", "b"}) {
+    auto file = FreshFile::create(folder_.path(name), 4);
+    ASSERT_TRUE(file) << file.error().message;
+    ASSERT_TRUE(std::move(*file).publish());
+  }
+  EXPECT_EQ(folder_.read("a.unfinished"), "kept") << "a user's own file";
+  EXPECT_EQ(folder_.read("precious"), "kept") << "a link may lead anywhere";
   EXPECT_THAT(folder_.files(),
-              UnorderedElementsAre("a.unfinished", "c.unfinished", "d.unfinished", "precious"));
+              UnorderedElementsAre("a", "a.unfinished", "b", "b.unfinished", "b.new", "precious"));
 }
 
 }  // namespace

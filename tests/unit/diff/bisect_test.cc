@@ -258,15 +258,13 @@ TEST(Case, KeepsEachFileOnceAndOthersFoldersApart) {
   CaseRequest request;
   request.folder = folder.path("case");
   request.made_by = "a test";
-  {
-    const auto others = os::FreshFolder::create(request.folder);
-    ASSERT_TRUE(others) << others.error().message;
-    ASSERT_TRUE(os::write_file(others->path() + "/theirs", "x"));
-    EXPECT_FALSE(write_case(*report, *a->side, request));
-    EXPECT_TRUE(std::filesystem::exists(others->path() + "/theirs"));
-  }
+  auto others = os::FreshFolder::create(request.folder);
+  ASSERT_TRUE(others) << others.error().message;
+  ASSERT_TRUE(os::write_file(others->path() + "/theirs", "x"));
   const auto written = write_case(*report, *a->side, request);
   ASSERT_TRUE(written) << written.error().message;
+  EXPECT_TRUE(std::filesystem::exists(others->path() + "/theirs"));
+  EXPECT_FALSE(std::move(*others).publish()) << "who comes second replaces nothing";
   EXPECT_EQ(text_of_file(folder.path("case/template-same.jinja")), "one");
   EXPECT_EQ(text_of_file(folder.path("case/b-template-same.jinja")), "other");
   EXPECT_EQ(text_of_file(folder.path("case/tokenizer-tokenizer.json")), "{}");
