@@ -22,9 +22,9 @@ constexpr int kJsonDepthMax = 128;  // the JSON library copies and writes by rec
 
 std::atomic<bool> interrupted{false};
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
   interrupted.store(true, std::memory_order_relaxed);
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
@@ -210,6 +210,9 @@ pipeline::OrderedJson parse_json(std::string_view text, const std::string& where
 
 const std::atomic<bool>& catch_interrupt() {
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  // nohup has it ignored: that stays.
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
   return interrupted;
 }
 

@@ -139,7 +139,8 @@ std::string read_all(const std::string& path);
 /// message.
 pipeline::OrderedJson parse_json(std::string_view text, const std::string& where);
 
-/// Set by Ctrl-C once catch_interrupt was called; a second Ctrl-C ends the process.
+/// Set by Ctrl-C (SIGINT), SIGTERM and SIGHUP once catch_interrupt was called; the second signal of
+/// a kind ends the process.
 const std::atomic<bool>& catch_interrupt();
 
 }  // namespace plumbline::cli
