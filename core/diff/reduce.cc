@@ -6,6 +6,8 @@
 
 #include "core/base/os/durable.h"
 #include "core/base/os/fresh_folder.h"
+#include "core/base/os/paths.h"
+#include "core/config/pipeline_config.h"
 #include "core/config/show.h"
 #include "core/hash/sha256.h"
 
@@ -93,11 +95,12 @@ Result<std::string> portable_config(const config::ResolvedConfig& resolved, cons
     }
   }
   for (Value& path : portable.tree.at("plugins.paths")->items) path.text = absolute(path.text);
+  if (Value& map = *portable.tree.at("runner.map"); map.text != config::kAuto)
+    map.text = absolute(map.text);
   // A word without a slash is a name.
-  for (const char* key : {"runner.name", "runner.python", "runner.map"}) {
-    Value* const path = portable.tree.at(key);
-    if (path != nullptr && path->text.find('/') != std::string::npos)
-      path->text = absolute(path->text);
+  for (const char* key : {"runner.name", "runner.python"}) {
+    Value& program = *portable.tree.at(key);
+    if (program.text.find('/') != std::string::npos) program.text = absolute(program.text);
   }
   return config::show_yaml(portable);
 }
@@ -132,7 +135,7 @@ std::string readme(const BisectReport& report, const CaseRequest& request) {
       "# " + report.symptom.text() +
       "\n\n`./reproduce` compares `a.yaml` with `b.yaml` on `prompt.jsonl` and exits "
       "with 0 if they still differ as\n`expected.json` says, else with 1. It runs "
-      "`plumb`, or the program that PLUMB names.\n\n";
+      "the program that PLUMB names,\nelse `plumb`, else the one that wrote this.\n\n";
   if (report.shown && report.shown->place) {
     if (report.symptom.op.empty() && !report.shown->place->op.empty())
       text += "- op: `" + report.shown->place->op + "`\n";
@@ -151,10 +154,20 @@ std::string readme(const BisectReport& report, const CaseRequest& request) {
 }
 
 constexpr const char* kScriptName = "reproduce";
-constexpr const char* kScript =
-    "#!/bin/sh\n"
-    "# Exit code 0: the difference is still there.\n"
-    "exec \"${PLUMB:-plumb}\" reproduce \"$(dirname \"$0\")\" \"$@\"\n";
+/// program: that runs where there is no plumb in PATH.
+std::string script(const std::string& program) {
+  std::string quoted = "'";
+  for (const char c : program) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  quoted += "'";
+  return "#!/bin/sh\n"
+         "# Exit code 0: the difference is still there.\n"
+         "if [ -z \"${PLUMB:-}\" ]; then\n"
+         "  PLUMB=plumb\n"
+         "  command -v plumb > /dev/null || PLUMB=" +
+         quoted +
+         "\nfi\n"
+         "exec \"$PLUMB\" reproduce \"$(dirname \"$0\")\" \"$@\"\n";
+}
 
 }  // namespace
 
@@ -186,7 +199,8 @@ Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& 
   if (!request.noise_json.empty() && report.shown && needs_noise(*report.shown))
     PLUMB_TRY(write(kNoise, request.noise_json));
   PLUMB_TRY(write("README.md", readme(report, request)));
-  PLUMB_TRY(write(kScriptName, kScript));
+  PLUMB_ASSIGN(const std::string program, os::executable_path());
+  PLUMB_TRY(write(kScriptName, script(program)));
   std::error_code error;
   using fs::perms;
   fs::permissions(fs::path(folder.path()) / kScriptName,
