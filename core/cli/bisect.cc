@@ -135,14 +135,15 @@ struct Search {
 std::string no_search(const diff::BisectReport& report) {
   if (report.symptom.verdict == diff::Verdict::kMatch)
     return "A and B do not differ in outcome: MATCH\n";
-  std::string text = report.symptom.text() + ", but no prompt shows it, so none can be searched\n";
+  std::string text =
+      printable(report.symptom.text()) + ", but no prompt shows it, so none can be searched\n";
   for (const std::string& one : report.notes) text += "  " + printable(one) + "\n";
   return text;
 }
 
 void print_summary(const diff::BisectReport& report) {
-  print(report.symptom.text() + ", by " + std::to_string(report.culprits.items.size()) + " of " +
-        std::to_string(report.choices.size()) + " choices, found in " +
+  print(printable(report.symptom.text()) + ", by " + std::to_string(report.culprits.items.size()) +
+        " of " + std::to_string(report.choices.size()) + " choices, found in " +
         std::to_string(report.runs.size()) + " runs:\n");
   for (const uint32_t item : report.culprits.items)
     print("  " + printable(shown(report.choices[item])) + "\n");
@@ -230,8 +231,9 @@ int run_reproduce(const std::string& folder, bool as_json) {
                 {"expected", expected.symptom.text()},
                 {"seen", symptom.text()}});
   } else {
-    print((reproduces ? "reproduces: " + symptom.text()
-                      : "differs: " + symptom.text() + ", expected " + expected.symptom.text()) +
+    print(printable(reproduces
+                        ? "reproduces: " + symptom.text()
+                        : "differs: " + symptom.text() + ", expected " + expected.symptom.text()) +
           (same_values ? ", with the same values\n" : ", with other values\n"));
   }
   return reproduces ? kDone : kDifference;

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     // 0: help or version was asked for and is printed here.
     return app.exit(error) == 0 ? kDone : kUsage;
   } catch (const Failure& failure) {
-    note("plumb: error: " + harmless(failure.error.message));
+    note("plumb: error: " + failure.error.message);
     return failure.exit;
   } catch (const std::bad_alloc&) {
     note("plumb: error: out of memory: choose a smaller model or a smaller context.length");

@@ -5,11 +5,12 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <set>
 
 #include "core/base/os/paths.h"
+#include "core/base/os/regular_file.h"
+#include "core/base/printable.h"
 
 namespace plumbline::cli {
 namespace {
@@ -134,34 +135,11 @@ void print_json(const pipeline::OrderedJson& json) {
 }
 
 std::string printable(std::string_view text) {
-  std::string shown(text);
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const auto byte = [&](size_t ahead) {
-      return i + ahead < shown.size() ? static_cast<unsigned char>(shown[i + ahead]) : 0u;
-    };
-    const auto is_in = [](unsigned value, unsigned first, unsigned last) {
-      return value >= first && value <= last;
-    };
-    size_t n = byte(0) < 0x20 || byte(0) == 0x7f ? 1 : 0;
-    // The second set of control characters, U+0080 to U+009F.
-    if (byte(0) == 0xc2 && is_in(byte(1), 0x80, 0x9f)) n = 2;
-    // What turns the direction of writing: U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069.
-    if (byte(0) == 0xe2 && byte(1) == 0x80 &&
-        (is_in(byte(2), 0x8e, 0x8f) || is_in(byte(2), 0xaa, 0xae)))
-      n = 3;
-    if (byte(0) == 0xe2 && byte(1) == 0x81 && is_in(byte(2), 0xa6, 0xa9)) n = 3;
-    if (n > 0) shown.replace(i, n, 1, '?');
-  }
-  return shown;
+  return plumbline::printable(text);
 }
 
 std::string harmless(std::string_view text) {
-  std::string shown(text);
-  for (char& c : shown) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f) c = '?';
-  }
-  return shown;
+  return plumbline::printable(text, "\n\t");
 }
 
 std::string padded(std::string text, size_t width) {
@@ -170,25 +148,24 @@ std::string padded(std::string text, size_t width) {
 }
 
 void note(std::string_view line) {
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  const std::string shown = harmless(line);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
   std::fputc('\n', stderr);
 }
 
 std::string read_all(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
+  if (path != "-") return value_or_stop(os::read_regular_file(path, kReadBytesMax), kModelFile);
   std::string text;
   std::array<char, 65536> piece;
-  while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
-    text.append(piece.data(), static_cast<size_t>(in.gcount()));
+  while (std::cin.read(piece.data(), piece.size()) || std::cin.gcount() > 0) {
+    text.append(piece.data(), static_cast<size_t>(std::cin.gcount()));
     if (text.size() > kReadBytesMax) {
       stop(kModelFile,
-           {PLUMB_CORRUPT, path + ": more than " + std::to_string(kReadBytesMax) + " bytes"});
+           {PLUMB_CORRUPT, "stdin: more than " + std::to_string(kReadBytesMax) + " bytes"});
     }
   }
   // A folder can be opened, but not read.
-  if (!in.eof()) stop(kModelFile, {PLUMB_NOT_FOUND, path + ": cannot be read"});
+  if (!std::cin.eof()) stop(kModelFile, {PLUMB_NOT_FOUND, "stdin: cannot be read"});
   return text;
 }
 

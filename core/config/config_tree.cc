@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/printable.h"
+
 namespace plumbline::config {
 namespace {
 
@@ -19,17 +21,14 @@ std::pair<std::string_view, std::string_view> split(std::string_view path) {
 }  // namespace
 
 std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kShownBytesMax)) {
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
+  std::string out(text.substr(0, kShownBytesMax));
   // A cut must not end inside a character: its lead byte and what follows of it go.
   if (text.size() > kShownBytesMax) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
     if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
     out += "...";
   }
-  return out;
+  return plumbline::printable(out);
 }
 
 std::string Origin::text() const {

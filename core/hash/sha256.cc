@@ -62,6 +62,11 @@ std::string sha256_of(std::string_view bytes) {
 Result<std::string> sha256_of_file(const std::string& path,
                                    const std::function<bool(uint64_t done)>& on_bytes) {
   constexpr size_t kPieceBytes = 1u << 20;
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  // A pipe would be waited for, and a device may have no end.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return Error{PLUMB_NOT_FOUND, path + ": cannot be read: not a regular file"};
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error{PLUMB_NOT_FOUND, path + ": cannot be read"};
   Sha256 hash;

@@ -116,6 +116,22 @@ TEST_F(BisectVerbs, ReduceWritesACaseThatReproduces) {
   ASSERT_EQ(again.exit, 0) << again.err;
   EXPECT_EQ(json::parse(again.out)["reproduces"], true);
   EXPECT_EQ(json::parse(again.out)["same_values"], true);
+  // No plumb in PATH: the program that wrote it.
+  EXPECT_EQ(shell("unset PLUMB; PATH=/usr/bin:/bin case/reproduce").exit, 0);
+  // A case may come from anywhere: what it says does not move the cursor.
+  shell("cp -r case odd");
+  write("odd/expected.json",
+        R"({"verdict": "WRONG", "door": "20 ops", "op": "x\u001b[2J\u009b", "tokens": 1})");
+  const Outcome odd = shell("$PLUMB reproduce odd");
+  EXPECT_EQ(odd.exit, 1) << odd.err;
+  EXPECT_THAT(odd.out, HasSubstr("x?[2J?"));
+  // Nor is it waited for, or read without end.
+  for (const char* bad : {"mkfifo", "ln -s /dev/zero"}) {
+    const Outcome endless = shell(std::string("rm -f odd/expected.json; ") + bad +
+                                  " odd/expected.json; $PLUMB reproduce odd");
+    EXPECT_EQ(endless.exit, 4);
+    EXPECT_THAT(endless.err, HasSubstr("expected a regular file"));
+  }
   // B repaired: the difference is gone.
   EXPECT_EQ(shell("cp case/a.yaml case/b.yaml; $PLUMB reproduce case").exit, 1);
   EXPECT_EQ(shell(reduce).exit, 2);

@@ -15,9 +15,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Output : public PlumbCommand {};
+class Output : public PlumbCommand {
+ protected:
+  void expect_clean_end(int signal);
+};
 
-TEST_F(Output, AnInterruptEndsAGenerationCleanly) {
+void Output::expect_clean_end(int signal) {
   // A run that was over before the signal came shows nothing; so there are several tries.
   for (int i = 0; i < 20; ++i) {
     std::string text;
@@ -32,7 +35,7 @@ TEST_F(Output, AnInterruptEndsAGenerationCleanly) {
           int pid = 0;
           if (is_sent || line_end == std::string::npos || line_end + 1 == text.size()) return;
           std::from_chars(text.data(), text.data() + line_end, pid);
-          is_sent = pid > 0 && ::kill(pid, SIGINT) == 0;
+          is_sent = pid > 0 && ::kill(pid, signal) == 0;
         });
     if (ran.exit == 0) continue;
     EXPECT_EQ(ran.exit, 130);
@@ -46,6 +49,10 @@ TEST_F(Output, AnInterruptEndsAGenerationCleanly) {
     return;
   }
   FAIL() << "no run could be interrupted";
+}
+
+TEST_F(Output, ASignalEndsAGenerationCleanly) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) expect_clean_end(signal);
 }
 
 TEST_F(Output, CharactersOfSeveralBytesComeWhole) {
