@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "core/base/npy.h"
 #include "core/base/os/durable.h"
 #include "core/base/os/fresh_folder.h"
+#include "core/base/os/regular_file.h"
 #include "core/hash/sha256.h"
 
 namespace plumbline::golden {
@@ -29,18 +29,7 @@ Result<std::string> read_file(const std::string& path, uint64_t bytes_max) {
                      (fs::is_symlink(status) ? std::string("link") : "folder or device") +
                      ", expected a file: a bundle holds its files itself"};
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes;
-  const uint64_t size = fs::file_size(path, failed);
-  if (!in || failed) return Error{PLUMB_NOT_FOUND, path + ": cannot be read"};
-  if (size > bytes_max) {
-    return Error{PLUMB_CORRUPT, path + ": found " + std::to_string(size) +
-                                    " bytes, expected at most " + std::to_string(bytes_max)};
-  }
-  bytes.resize(size);
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(size)))
-    return Error{PLUMB_NOT_FOUND, path + ": cannot be read"};
-  return bytes;
+  return os::read_regular_file(path, bytes_max);
 }
 
 /// Letters, digits and dashes of a name; something in place of the rest.

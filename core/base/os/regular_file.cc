@@ -36,8 +36,9 @@ Result<std::string> read_regular_file(const std::string& path, uint64_t bytes_ma
   struct stat info {};
   if (file.fd() < 0 || ::fstat(file.fd(), &info) != 0) return failed();
   if (!S_ISREG(info.st_mode)) {
-    return Error{PLUMB_CORRUPT,
-                 path + ": found a folder, a device or a pipe, expected a regular file"};
+    return Error{
+        PLUMB_CORRUPT,
+        path + ": cannot be read: found a folder, a device or a pipe, expected a regular file"};
   }
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size > bytes_max) {
