@@ -33,9 +33,12 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
-/// at, or where the UTF-8 character around it begins.
+/// at, or where the UTF-8 character around it begins: it has four bytes at most.
 size_t character_start(std::string_view text, size_t at) {
-  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  const auto is_inside = [&](size_t i) {
+    return i > 0 && i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+  };
+  for (int back = 0; back < 3 && is_inside(at); ++back) --at;
   return at;
 }
 
@@ -54,10 +57,10 @@ std::string labelled(const char* label, std::string_view text) {
   for (size_t at = 0; at < shown.size();) {
     size_t end = std::min(at + kColumns - kIndent, shown.size());
     if (end < shown.size()) {
-      const size_t space = shown.rfind(' ', end);
+      const size_t space = std::string_view(shown).substr(at, end - at + 1).rfind(' ');
       const size_t start = character_start(shown, end);
-      if (space != shown.npos && space > at) {
-        end = space;
+      if (space != shown.npos && space > 0) {
+        end = at + space;
       } else if (start > at) {
         end = start;
       }

@@ -23,14 +23,23 @@ double relative(double error, double of, double of_mean) {
   return size > 0 ? std::sqrt(error / size) : kInfinity;
 }
 
+// How much a value tells of a row's error. What is no finite number makes the whole error none: the
+// first that one side alone has, else the first that both have.
+std::pair<int, double> weight_of(float a, float b) {
+  const bool is_a_finite = std::isfinite(a), is_b_finite = std::isfinite(b);
+  if (is_a_finite != is_b_finite) return {2, 0};
+  if (!is_a_finite) return {1, 0};
+  return {0, std::abs(double{b} - double{a})};
+}
+
 // The value of a row that differs most.
 void show_worst(std::span<const float> a, std::span<const float> b, OpErrors::Example& example) {
-  double largest = -1;
+  std::pair<int, double> largest{0, -1};
   for (size_t i = 0; i < a.size(); ++i) {
-    if (std::bit_cast<uint32_t>(a[i]) == std::bit_cast<uint32_t>(b[i])) continue;
-    const double distance = std::abs(double{b[i]} - double{a[i]});
-    if (distance <= largest) continue;
-    largest = std::isnan(distance) ? kInfinity : distance;
+    const std::pair<int, double> weight = weight_of(a[i], b[i]);
+    const bool differs = std::bit_cast<uint32_t>(a[i]) != std::bit_cast<uint32_t>(b[i]);
+    if ((!differs && weight.first == 0) || weight <= largest) continue;
+    largest = weight;
     example.channel = static_cast<uint32_t>(i);
     example.a = a[i];
     example.b = b[i];

@@ -1,11 +1,14 @@
 #include "core/diff/report_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
+
+#include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
@@ -231,6 +234,11 @@ constexpr std::pair<const char*, double> kNotFinite[] = {
     {"-inf", -std::numeric_limits<double>::infinity()},
     {"nan", std::numeric_limits<double>::quiet_NaN()}};
 
+// Sizes of errors and their bounds, none of which is negative; a float is a value of a side.
+template <typename T>
+inline constexpr bool kIsMeasure = std::is_same_v<T, double>;
+constexpr const char* kSigned = ".cosine";  // the one that may be
+
 // ---- Writing
 
 template <typename T>
@@ -310,17 +318,13 @@ class Reader {
  private:
   template <typename T>
   void read_number(const Json& json, T& to, const std::string& where) {
-    if (json.is_number()) {
-      to = json.get<T>();
-      return;
-    }
-    for (const auto& [name, value] : kNotFinite) {
-      if (json == name) {
-        to = static_cast<T>(value);
-        return;
-      }
-    }
-    fail(where, "a number, \"inf\", \"-inf\" or \"nan\"");
+    const auto name =
+        std::ranges::find(kNotFinite, json, [](const auto& one) { return one.first; });
+    if (!json.is_number() && name == std::end(kNotFinite))
+      return fail(where, "a number, \"inf\", \"-inf\" or \"nan\"");
+    to = json.is_number() ? json.get<T>() : static_cast<T>(name->second);
+    if (kIsMeasure<T> && to < 0 && !where.ends_with(kSigned))
+      fail(where, "no negative number, found " + json.dump());
   }
 
   template <typename T>
@@ -375,6 +379,7 @@ Result<Report> report_from_json(const Json& json) {
   Reader reader;
   reader.read(json, report, "");
   if (reader.error()) return *reader.error();
+  PLUMB_TRY(check_verdicts(report));
   if (json.contains("volatile") && json["volatile"].is_object()) {
     const Json& seconds = json["volatile"].value("seconds", Json());
     if (seconds.is_number()) report.seconds = seconds.get<double>();

@@ -1,6 +1,7 @@
 #include "core/diff/verdicts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace plumbline::diff {
@@ -26,8 +27,11 @@ Place place_of(const PromptReport& prompt, const OpErrors& op) {
   if (op.example) {
     place.at = op.example->position;
     const std::string channel = "channel " + std::to_string(op.example->channel) + ": ";
+    const bool is_any_finite = std::isfinite(op.example->a) || std::isfinite(op.example->b);
+    const char* const also = is_any_finite ? "" : ", no finite number on either side";
     const auto seen = [&](std::optional<int32_t> held_at, float value) {
-      return held_at ? "a row for position " + std::to_string(*held_at) : channel + number(value);
+      return held_at ? "a row for position " + std::to_string(*held_at)
+                     : channel + number(value) + also;
     };
     place.seen_a = seen(op.example->held_at_a, op.example->a);
     place.seen_b = seen(op.example->held_at_b, op.example->b);
@@ -84,6 +88,32 @@ bool is_empty(const PromptReport& prompt) {
          prompt.picks.empty();
 }
 
+Verdict of_parts(const PromptReport& prompt, const std::vector<Difference>& found) {
+  Verdict verdict = Verdict::kMatch;
+  for (const Difference& one : found) verdict = worse(verdict, one.verdict);
+  if (prompt.failure_a.empty() != prompt.failure_b.empty()) return Verdict::kWrong;
+  return prompt.failure_a.empty() ? verdict : worse(verdict, Verdict::kUnexplained);
+}
+
+bool is_empty(const Report& report) {
+  return std::all_of(report.prompts.begin(), report.prompts.end(),
+                     [](const PromptReport& prompt) { return is_empty(prompt); });
+}
+
+Verdict of_parts(const Report& report) {
+  Verdict verdict = is_empty(report) ? Verdict::kUnexplained : Verdict::kMatch;
+  for (const PromptReport& prompt : report.prompts) verdict = worse(verdict, prompt.verdict);
+  return verdict;
+}
+
+// What the parts do not show (two models, a template that was not compared) is at most
+// UNEXPLAINED.
+Result<void> check_said(const std::string& where, Verdict said, Verdict parts) {
+  if (said == parts || (said > parts && said <= Verdict::kUnexplained)) return {};
+  return Error{PLUMB_CORRUPT, "report: " + where + ": found " + verdict_name(said) +
+                                  ", expected what its parts come to, " + verdict_name(parts)};
+}
+
 }  // namespace
 
 Place place_of(const PickErrors& pick) {
@@ -126,29 +156,46 @@ void add_cause(PromptReport& prompt, std::optional<Cause> cause) {
 
 void judge(PromptReport& prompt) {
   const std::vector<Difference> found = differences(prompt);
-  for (const Difference& one : found) prompt.verdict = worse(prompt.verdict, one.verdict);
-  if (prompt.failure_a.empty() != prompt.failure_b.empty()) prompt.verdict = Verdict::kWrong;
-  if (!prompt.failure_a.empty() && !prompt.failure_b.empty())
-    prompt.verdict = worse(prompt.verdict, Verdict::kUnexplained);
+  prompt.verdict = worse(prompt.verdict, of_parts(prompt, found));
   if (const Difference* const one = deciding(found, prompt.verdict)) prompt.place = one->place;
 }
 
 void judge(Report& report) {
-  report.is_empty = std::all_of(report.prompts.begin(), report.prompts.end(),
-                                [](const PromptReport& prompt) { return is_empty(prompt); });
+  report.is_empty = is_empty(report);
+  report.verdict = worse(report.verdict, of_parts(report));
   bool lacks_level = false;
   for (const PromptReport& prompt : report.prompts) {
-    report.verdict = worse(report.verdict, prompt.verdict);
     for (const OpErrors& op : prompt.ops)
       lacks_level |= op.verdict == Verdict::kUnexplained && !op.budget;
     for (const LogitErrors& logits : prompt.logits)
       lacks_level |= logits.verdict == Verdict::kUnexplained && !logits.noise;
   }
-  if (report.is_empty) report.verdict = worse(report.verdict, Verdict::kUnexplained);
   if (lacks_level) {
     report.notes.push_back("no noise level for this pair class (" + report.pair_class +
                            "): calibrate it (core/doc/noise.md)");
   }
+}
+
+Result<void> check_verdicts(const Report& report) {
+  for (size_t i = 0; i < report.prompts.size(); ++i) {
+    const PromptReport& prompt = report.prompts[i];
+    const std::string where = "prompts[" + std::to_string(i) + "].";
+    for (const ExactDoor& door : prompt.exact) {
+      if (door.verdict != Verdict::kMatch && !door.place) {
+        return Error{PLUMB_CORRUPT, "report: " + where + "exact: door " + door_name(door.door) +
+                                        " is " + verdict_name(door.verdict) +
+                                        " and says not where: expected a place"};
+      }
+    }
+    PLUMB_TRY(check_said(where + "verdict", prompt.verdict, of_parts(prompt, differences(prompt))));
+  }
+  if (report.is_empty != is_empty(report)) {
+    return Error{
+        PLUMB_CORRUPT,
+        std::string("report: is_empty: found ") + (report.is_empty ? "true" : "false") +
+            (report.is_empty ? ", but something was compared" : ", but nothing was compared")};
+  }
+  return check_said("verdict", report.verdict, of_parts(report));
 }
 
 }  // namespace plumbline::diff

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/diff/report.h"
+#include "plumb/sdk/result.h"
 
 namespace plumbline::diff {
 
@@ -24,5 +25,9 @@ void judge(PromptReport& prompt);
 
 /// Verdict of the whole, whether anything was compared, and notes for the reader.
 void judge(Report& report);
+
+/// Of a report that was read. Fails CORRUPT where a verdict is milder than its parts, or WRONG
+/// where none of them is: which, and what was expected.
+Result<void> check_verdicts(const Report& report);
 
 }  // namespace plumbline::diff

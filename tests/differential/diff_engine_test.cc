@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -407,6 +408,34 @@ TEST(DiffEngine, RowsOfAKvCacheForOtherPositionsAreFoundWhereTheyAreAppended) {
   while (*next.next() && next.site().info().name != op) continue;
   ASSERT_TRUE(next.site().read_kv(0, 4, rows, positions));
   EXPECT_EQ(positions, moved);
+}
+
+// A case by hand: in A two values of a row are no finite numbers, and an earlier one differs by
+// much. The first of the two makes the row's error, whatever stands around it.
+TEST(DiffEngine, AValueThatIsNoFiniteNumberIsShownBeforeAnyThatIs) {
+  const auto a = open({}), b = open({});
+  ASSERT_TRUE(a != nullptr && b != nullptr);
+  const std::vector<int32_t> ids{1, 7, 30, 2};
+  const std::string op = "1.ffn_down";
+  trace::Recording of_a;
+  ASSERT_TRUE(a->side->restart());
+  ASSERT_TRUE(a->side->forward(ids, {.recording = &of_a}));
+  trace::Rows rows = *of_a.find(op);
+  float* const last_row = rows.values.data() + rows.values.size() - rows.width;
+  last_row[2] = 1e6f;
+  last_row[5] = std::numeric_limits<float>::infinity();
+  last_row[9] = std::numeric_limits<float>::quiet_NaN();
+  OpComparison comparison(*a->side, *b->side, false, b->pipeline->threads(), nullptr);
+  ASSERT_TRUE(b->side->restart());
+  model::Forward forward(*b->side->decoder(), ids, model::Forward::Rows::kLast);
+  while (*forward.next() && forward.site().info().name != op) continue;
+  const RowsOfA left{rows.first_position, rows.width, rows.values, rows.kv_positions};
+  ASSERT_TRUE(comparison.compare(left, forward.site(), nullptr));
+  const std::vector<OpErrors> ops = comparison.finish();
+  ASSERT_EQ(ops.size(), 1u);
+  ASSERT_TRUE(ops[0].example);
+  EXPECT_EQ(ops[0].example->channel, 5u);
+  EXPECT_EQ(ops[0].example->a, std::numeric_limits<float>::infinity());
 }
 
 // Where only the order differs: 0.8 of a flatter distribution takes more ids.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/diff/onset_hints.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/verdicts.h"
@@ -18,7 +20,7 @@ OpErrors op(const char* name, Verdict verdict, uint32_t position) {
   errors.op = name;
   errors.verdict = verdict;
   errors.n_bits_differ = verdict == Verdict::kMatch ? 0 : 1;
-  errors.example = OpErrors::Example{position, 0, position, 1, 2, true};
+  errors.example = OpErrors::Example{position, 0, position, 1, 2, {}, {}, true};
   return errors;
 }
 
@@ -73,6 +75,18 @@ TEST(Judge, ThePlaceOfATieFlipIsThePickThatFlips) {
   EXPECT_EQ(prompt.verdict, Verdict::kTieFlip);
   EXPECT_EQ(prompt.place->door, Door::kPick);
   EXPECT_EQ(prompt.place->seen_a, "id 254");
+}
+
+TEST(Judge, ThePlaceSaysWhereNeitherSideHasAFiniteNumber) {
+  PromptReport prompt;
+  prompt.ids_a = {1, 2, 3};
+  prompt.ops = {op("0.a", Verdict::kUnexplained, 0)};
+  prompt.ops[0].example->a = std::numeric_limits<float>::infinity();
+  judge(prompt);
+  EXPECT_EQ(prompt.place->seen_a, "channel 0: inf");
+  prompt.ops[0].example->b = std::numeric_limits<float>::infinity();
+  judge(prompt);
+  EXPECT_EQ(prompt.place->seen_b, "channel 0: inf, no finite number on either side");
 }
 
 Cause cause_of(const char* signature, const Place& place) {

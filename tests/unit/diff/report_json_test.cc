@@ -40,10 +40,11 @@ Report full_report() {
   report.noise_source = "noise.json";
   report.notes = {"a note"};
   report.differences = {"kernels.backend: a -> b"};
-  report.verdict = Verdict::kTieFlip;
+  report.verdict = Verdict::kWrong;
   report.seconds = 1.5;
   PromptReport prompt;
   prompt.index = 3;
+  prompt.verdict = Verdict::kWrong;
   prompt.prompt = "caf\xc3\xa9";
   prompt.ids_a = {1, 2};
   prompt.ids_b = {1, 3};
@@ -67,8 +68,9 @@ Report full_report() {
   op.gain = 2;
   op.budget = 1e-7;
   op.split = OpErrors::Split{1, 2, 3, 4, 5, 6};
-  op.example = OpErrors::Example{1, 2, 4, 0.1f, -0.3f, 5, 3, true};
-  op.introduced_by_row = {0, kInfinity, -kInfinity};
+  op.example =
+      OpErrors::Example{1, 2, 4, 0.1f, -std::numeric_limits<float>::infinity(), 5, 3, true};
+  op.introduced_by_row = {0, kInfinity};
   op.total_by_row = {0.5, 0.25};
   prompt.ops = {op, OpErrors{}};
   LogitErrors logits;
@@ -112,7 +114,8 @@ TEST(ReportJson, ComesBackAsItWas) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(text_of(*read), text);
   EXPECT_TRUE(std::isinf(read->prompts[0].ops[0].introduced_worst));
-  EXPECT_EQ(read->prompts[0].ops[0].introduced_by_row[2], -kInfinity);
+  EXPECT_EQ(read->prompts[0].ops[0].introduced_by_row[1], kInfinity);
+  EXPECT_EQ(read->prompts[0].ops[0].example->b, -kInfinity);
   EXPECT_TRUE(std::isnan(read->prompts[0].picks[0].total_variation));
   EXPECT_EQ(read->prompts[0].picks[0].coin, 0.1);
   EXPECT_EQ(read->prompts[0].picks[1].coin, std::nullopt);
@@ -126,7 +129,7 @@ TEST(ReportJson, ComesBackAsItWas) {
 TEST(ReportJson, WhatIsNotFiniteHasAName) {
   const nlohmann::ordered_json json = to_json(full_report());
   EXPECT_EQ(json["prompts"][0]["ops"][0]["introduced_worst"], "inf");
-  EXPECT_EQ(json["prompts"][0]["ops"][0]["introduced_by_row"][2], "-inf");
+  EXPECT_EQ(json["prompts"][0]["ops"][0]["example"]["b"], "-inf");
   EXPECT_EQ(json["prompts"][0]["picks"][0]["total_variation"], "nan");
   EXPECT_TRUE(json["prompts"][0]["ops"][1]["total"].is_null());
 }
@@ -151,8 +154,46 @@ TEST(ReportJson, MistakesAreNamed) {
                 HasSubstr("kl: expected a number, \"inf\", \"-inf\" or \"nan\""));
   }
   EXPECT_THAT(message("/is_empty", 1), HasSubstr("expected true or false"));
+  for (const char* measure : {"/prompts/0/logits/0/kl", "/prompts/0/logits/0/row_noise",
+                              "/prompts/0/ops/0/budget", "/prompts/0/ops/0/introduced_by_row/0"}) {
+    EXPECT_THAT(message(measure, -0.5), HasSubstr("expected no negative number, found -0.5"));
+    EXPECT_THAT(message(measure, "-inf"), HasSubstr("expected no negative number"));
+  }
+  EXPECT_EQ(message("/prompts/0/logits/0/cosine", -0.5), "read");
   EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse("[]")));
   EXPECT_FALSE(report_from_json(nlohmann::ordered_json::parse(R"({"schema": 1})")));
+}
+
+// Oracle: core/doc/diff.md, "Verdicts": the worst of the parts.
+TEST(ReportJson, AVerdictThatItsPartsContradictIsRefused) {
+  const auto message = [](const Report& report) {
+    const auto read = report_from_json(to_json(report));
+    return read ? std::string("read") : read.error().message;
+  };
+  Report report;
+  report.prompts.resize(1);
+  report.prompts[0].ops.resize(1);
+  EXPECT_EQ(message(report), "read");
+  report.verdict = Verdict::kUnexplained;  // by a note
+  EXPECT_EQ(message(report), "read");
+  report.verdict = Verdict::kWrong;
+  EXPECT_THAT(message(report), HasSubstr("report: verdict: found WRONG, expected what its parts"));
+  report.prompts[0].ops[0].verdict = Verdict::kWrong;
+  EXPECT_THAT(message(report), HasSubstr("prompts[0].verdict: found MATCH, expected what its parts "
+                                         "come to, WRONG"));
+  report.prompts[0].verdict = Verdict::kWrong;
+  EXPECT_EQ(message(report), "read");
+  report.verdict = Verdict::kMatch;
+  EXPECT_THAT(message(report), HasSubstr("report: verdict: found MATCH, expected"));
+  report.prompts[0] = {};
+  EXPECT_THAT(message(report), HasSubstr("is_empty: found false, but nothing was compared"));
+  report.is_empty = true;
+  EXPECT_THAT(message(report), HasSubstr("found MATCH, expected what its parts come to, UNEXPL"));
+  report.verdict = Verdict::kUnexplained;
+  EXPECT_EQ(message(report), "read");
+  report.prompts[0].exact.resize(1);
+  report.prompts[0].exact[0].verdict = Verdict::kWrong;
+  EXPECT_THAT(message(report), HasSubstr("door 00 prompt is WRONG and says not where"));
 }
 
 }  // namespace
