@@ -16,7 +16,10 @@ using Json = nlohmann::json;
 
 constexpr int kSchema = 2;
 constexpr int kDepthMax = 16;  // the JSON library copies by recursion
-constexpr double kCountMax = 4e9;
+// Levels that would excuse anything. An op that leaves zeros is off by 1; a row of logits spans
+// some tens of its sigma, so rows that have nothing in common differ by less.
+constexpr double kOpBudgetMax = 1;
+constexpr double kLogitNoiseMax = 100;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // "a+b" -> a, b
@@ -78,14 +81,25 @@ std::optional<double> along(const NumericsClass& from, const NumericsClass& to,
   return least;
 }
 
+Error expected(const std::string& what, const Json& json, const std::string& where) {
+  return {PLUMB_CORRUPT, where + ": expected " + what + ", found " + json.dump().substr(0, 40)};
+}
+
 // A level of 0 would demand equal bits, which only the classes promise.
-Result<double> level_of(const Json& json, const std::string& where) {
+Result<double> level_of(const Json& json, double below, const std::string& where) {
   const double value = json.is_number() ? json.get<double>() : 0;
-  if (!(value > 0) || !std::isfinite(value)) {
-    return Error{PLUMB_CORRUPT,
-                 where + ": expected a number above 0, found " + json.dump().substr(0, 40)};
-  }
-  return value;
+  if (value > 0 && value < below) return value;
+  char bound[32] = "";
+  if (std::isfinite(below)) std::snprintf(bound, sizeof bound, " and below %g", below);
+  return expected(std::string("a number above 0") + bound, json, where);
+}
+
+template <typename Count>
+Result<Count> count_of(const Json& map, const char* key, const std::string& where) {
+  const Json json = map.value(key, Json());
+  const uint64_t count = json.is_number_unsigned() ? json.get<uint64_t>() : 0;
+  if (count > 0 && count <= std::numeric_limits<Count>::max()) return static_cast<Count>(count);
+  return expected("a whole number above 0", json, where + "." + key);
 }
 
 Result<std::string> text_of(const Json& map, const char* key, const std::string& where) {
@@ -116,12 +130,10 @@ Result<NoiseRun> read_run(const Json& entry, const std::string& where) {
   PLUMB_ASSIGN(run.kernels_a, text_of(entry, "kernels_a", where));
   PLUMB_ASSIGN(run.kernels_b, text_of(entry, "kernels_b", where));
   PLUMB_ASSIGN(run.date, text_of(entry, "date", where));
-  PLUMB_ASSIGN(run.headroom, level_of(entry.value("headroom", Json()), where + ".headroom"));
-  PLUMB_ASSIGN(const double n_prompts,
-               level_of(entry.value("n_prompts", Json()), where + ".n_prompts"));
-  PLUMB_ASSIGN(const double n_rows, level_of(entry.value("n_rows", Json()), where + ".n_rows"));
-  run.n_prompts = static_cast<uint32_t>(std::min(n_prompts, kCountMax));
-  run.n_rows = static_cast<uint64_t>(std::min(n_rows, kCountMax));
+  PLUMB_ASSIGN(run.headroom,
+               level_of(entry.value("headroom", Json()), kInfinity, where + ".headroom"));
+  PLUMB_ASSIGN(run.n_prompts, count_of<uint32_t>(entry, "n_prompts", where));
+  PLUMB_ASSIGN(run.n_rows, count_of<uint64_t>(entry, "n_rows", where));
   return run;
 }
 
@@ -139,19 +151,19 @@ Result<NoiseLevel> read_level(const Json& entry, const std::string& where) {
   if (budgets == entry.end() || !budgets->is_object())
     return Error{PLUMB_CORRUPT, where + ".op_budgets: expected a map"};
   for (const auto& [kind, value] : budgets->items()) {
-    PLUMB_ASSIGN(const double budget, level_of(value, where + ".op_budgets." + kind));
+    PLUMB_ASSIGN(const double budget, level_of(value, kOpBudgetMax, where + ".op_budgets." + kind));
     level.op_budgets.emplace(kind, budget);
   }
-  PLUMB_ASSIGN(level.gap_noise,
-               level_of(entry.value("gap_noise_sigma", Json()), where + ".gap_noise_sigma"));
+  PLUMB_ASSIGN(level.gap_noise, level_of(entry.value("gap_noise_sigma", Json()), kLogitNoiseMax,
+                                         where + ".gap_noise_sigma"));
   // null, which infinity is written as: it was not measured, and bounds nothing.
   level.row_noise = kInfinity;
   if (const Json row = entry.value("row_noise_sigma", Json()); !row.is_null()) {
-    PLUMB_ASSIGN(level.row_noise, level_of(row, where + ".row_noise_sigma"));
+    PLUMB_ASSIGN(level.row_noise, level_of(row, kLogitNoiseMax, where + ".row_noise_sigma"));
   }
   const auto runs = entry.find("runs");
-  if (runs == entry.end() || !runs->is_array())
-    return Error{PLUMB_CORRUPT, where + ".runs: expected a list"};
+  if (runs == entry.end() || !runs->is_array() || runs->empty())
+    return Error{PLUMB_CORRUPT, where + ".runs: expected a list of one run at least"};
   for (size_t i = 0; i < runs->size(); ++i) {
     PLUMB_ASSIGN(NoiseRun run, read_run((*runs)[i], where + ".runs[" + std::to_string(i) + "]"));
     level.runs.push_back(std::move(run));
@@ -275,6 +287,10 @@ Result<NoiseLevel> measured_level(const Report& report, double headroom) {
       level.row_noise = std::max(level.row_noise, rounded_up(headroom * logits.row_change));
     }
   }
+  const auto is_absurd = [](const auto& budget) { return budget.second >= kOpBudgetMax; };
+  if (level.gap_noise >= kLogitNoiseMax || level.row_noise >= kLogitNoiseMax ||
+      std::ranges::any_of(level.op_budgets, is_absurd))
+    return refuse("it would be so wide that it excuses anything (core/doc/noise.md)");
   return level;
 }
 

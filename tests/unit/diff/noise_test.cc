@@ -240,7 +240,7 @@ TEST(NoiseTable, MistakesAreNamed) {
   EXPECT_THAT(message(R"({"schema": 2, "levels": [3]})"), HasSubstr("levels[0]: expected a map"));
   const std::string sides =
       R"("a": {"numerics": "x", "activations": "*", "kv": "*", "weights": "*"},)"
-      R"("b": {"numerics": "y", "activations": "*", "kv": "*", "weights": "*"}, "runs": [],)"
+      R"("b": {"numerics": "y", "activations": "*", "kv": "*", "weights": "*"}, )"
       R"("row_noise_sigma": 1)";
   EXPECT_THAT(message((R"({"schema": 2, "levels": [{)" + sides +
                        R"(, "op_budgets": {"rope": -1}, "gap_noise_sigma": 0}]})")
@@ -254,6 +254,24 @@ TEST(NoiseTable, MistakesAreNamed) {
   EXPECT_THAT(
       message((R"({"schema": 2, "levels": [{)" + sides + R"(, "op_budgets": {}}]})").c_str()),
       HasSubstr("gap_noise_sigma"));
+  const auto with = [&](const std::string& rope, const std::string& gap, const std::string& runs) {
+    return message((R"({"schema": 2, "levels": [{)" + sides + R"(, "op_budgets": {"rope": )" +
+                    rope + R"(}, "gap_noise_sigma": )" + gap + R"(, "runs": )" + runs + "}]}")
+                       .c_str());
+  };
+  const auto run = [](const std::string& n_rows) {
+    return R"([{"model": "m", "prompts": "p", "kernels_a": "k", "kernels_b": "k", "date": "d",)"
+           R"("headroom": 2, "n_prompts": 1, "n_rows": )" +
+           n_rows + "}]";
+  };
+  EXPECT_EQ(with("0.5", "99", run("3")), "read");
+  EXPECT_THAT(with("1", "99", run("3")), HasSubstr("rope: expected a number above 0 and below 1,"));
+  EXPECT_THAT(with("0.5", "1e300", run("3")),
+              HasSubstr("gap_noise_sigma: expected a number above 0 and below 100, found 1e+300"));
+  EXPECT_THAT(with("0.5", "99", "[]"), HasSubstr("runs: expected a list of one run at least"));
+  for (const char* n_rows : {"0", "-1", "2.5", "null", "1e30"})
+    EXPECT_THAT(with("0.5", "99", run(n_rows)),
+                HasSubstr("n_rows: expected a whole number above 0"));
   EXPECT_THAT(message(std::string(5000, '[').c_str()), HasSubstr("n.json"));
   const std::string one_star =
       R"("a": {"numerics": "x", "activations": "*", "kv": "f32", "weights": "*"},)"
