@@ -5,9 +5,11 @@
 
 #include "core/cli/diff_options.h"
 #include "core/cli/sides.h"
+#include "core/cli/targets.h"
 #include "core/cli/verbs.h"
 #include "core/diff/bisect.h"
 #include "core/diff/reduce.h"
+#include "core/hash/sha256.h"
 
 namespace plumbline::cli {
 namespace {
@@ -179,7 +181,7 @@ int run_bisect(const SearchOptions& options) {
 }
 
 int run_reduce(const SearchOptions& options, const std::string& folder) {
-  value_or_stop(diff::check_free(folder), kModelFile);
+  check_new_folder(folder);
   Search search(options);
   const diff::BisectReport report = search.run();
   if (!report.has_case()) {
@@ -207,13 +209,25 @@ int run_reproduce(const std::string& folder, bool as_json) {
       diff::parse_expected(read_all(file(diff::kExpected)), file(diff::kExpected)), kModelFile);
   PromptSetOptions prompts;
   prompts.file = file(diff::kPrompt);
-  const bool has_noise = std::filesystem::exists(file(diff::kNoise));
+  const bool has_noise = !expected.noise_sha256.empty();
+  if (has_noise) {
+    const std::string seen = sha256_of(read_all(file(diff::kNoise)));
+    if (seen != expected.noise_sha256) {
+      stop(kModelFile,
+           {PLUMB_CORRUPT, file(diff::kNoise) + ": its sha256 is " + seen +
+                               ", but the case was made with " + expected.noise_sha256});
+    }
+  }
   const diff::NoiseTable noise = read_noise(has_noise ? file(diff::kNoise) : "");
   PairOptions configs;
   configs.a = file(diff::kConfigA);
   configs.b = file(diff::kConfigB);
   Pair pair(configs);
   diff::DiffRequest request = request_for(pair, prompts, noise);
+  if (request.prompts.size() != 1) {
+    stop(kModelFile, {PLUMB_CORRUPT, prompts.file + ": expected one prompt, found " +
+                                         std::to_string(request.prompts.size())});
+  }
   request.n_steps = expected.n_steps;
   request.seed = expected.seed;
   const diff::Report report =

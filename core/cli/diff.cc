@@ -7,6 +7,7 @@
 #include "core/cli/diff_text.h"
 #include "core/cli/impact.h"
 #include "core/cli/sides.h"
+#include "core/cli/targets.h"
 #include "core/cli/verbs.h"
 #include "core/diff/report_json.h"
 #include "core/report/html_page.h"
@@ -69,6 +70,9 @@ int rank_impact(DiffVerbOptions& options) {
 
 int run_diff(DiffVerbOptions& options) {
   if (options.impact) return rank_impact(options);
+  check_targets({options.out, options.html_file, options.junit_file},
+                {options.from, options.pair.a, options.pair.b, options.prompts.file,
+                 options.prompts.messages_file, options.noise_file});
   const diff::Report report =
       options.from.empty()
           ? compare(options)

@@ -7,6 +7,7 @@
 #include "core/cli/findings.h"
 #include "core/cli/session.h"
 #include "core/cli/sides.h"
+#include "core/cli/targets.h"
 #include "core/cli/verbs.h"
 #include "core/golden/bundle_folder.h"
 #include "core/golden/identity.h"
@@ -48,6 +49,7 @@ int record(RecordVerb& verb) {
          {PLUMB_INVALID_ARGUMENT,
           verb.out + ": is there already; golden data is never changed: choose another name"});
   }
+  check_new_folder(verb.out);
   Session session(verb.pipeline);
   golden::RecordRequest request{.prompts = read_prompts(verb),
                                 .n_greedy = verb.n_tokens,

@@ -114,20 +114,19 @@ bool needs_noise(const PromptReport& shown) {
          std::ranges::any_of(shown.logits, is_level, &LogitErrors::noise);
 }
 
-Json expected_json(const BisectReport& report, uint64_t seed) {
+// noise_json: the levels that lie beside it, or empty.
+Json expected_json(const BisectReport& report, uint64_t seed, const std::string& noise_json) {
   const Symptom& symptom = report.symptom;
-  const std::optional<Place> place = report.shown ? report.shown->place : std::nullopt;
-  Json json{{"verdict", verdict_name(symptom.verdict)},
-            {"door", symptom.door ? Json(door_name(*symptom.door)) : Json()},
-            {"op", place ? place->op : ""},
-            {"tokens", report.n_steps},
-            {"seed", seed}};
-  if (place) {
-    json["at"] = place->at;
-    json["seen_a"] = place->seen_a;
-    json["seen_b"] = place->seen_b;
-  }
-  return json;
+  const Place place = report.shown && report.shown->place ? *report.shown->place : Place{};
+  return {{"verdict", verdict_name(symptom.verdict)},
+          {"door", symptom.door ? Json(door_name(*symptom.door)) : Json()},
+          {"op", place.op},
+          {"tokens", report.n_steps},
+          {"seed", seed},
+          {"at", place.at},
+          {"seen_a", place.seen_a},
+          {"seen_b", place.seen_b},
+          {"noise_sha256", noise_json.empty() ? Json() : Json(sha256_of(noise_json))}};
 }
 
 std::string readme(const BisectReport& report, const CaseRequest& request) {
@@ -172,6 +171,8 @@ std::string script(const std::string& program) {
 }  // namespace
 
 Result<void> check_free(const std::string& folder) {
+  if (folder.empty())
+    return Error{PLUMB_INVALID_ARGUMENT, "\"\": expected the name of a new folder"};
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(folder, ignored)))
     return Error{PLUMB_INVALID_ARGUMENT, folder + ": is there already, expected a new folder"};
@@ -195,9 +196,10 @@ Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& 
   PLUMB_TRY(write(kConfigA, config_a));
   PLUMB_TRY(write(kConfigB, config_b));
   PLUMB_TRY(write(kPrompt, readable(to_json(report.prompt), -1)));
-  PLUMB_TRY(write(kExpected, readable(expected_json(report, request.seed), 1)));
-  if (!request.noise_json.empty() && report.shown && needs_noise(*report.shown))
-    PLUMB_TRY(write(kNoise, request.noise_json));
+  const bool has_noise = report.shown && needs_noise(*report.shown);
+  const std::string& noise_json = has_noise ? request.noise_json : std::string();
+  PLUMB_TRY(write(kExpected, readable(expected_json(report, request.seed, noise_json), 1)));
+  if (!noise_json.empty()) PLUMB_TRY(write(kNoise, noise_json));
   PLUMB_TRY(write("README.md", readme(report, request)));
   PLUMB_ASSIGN(const std::string program, os::executable_path());
   PLUMB_TRY(write(kScriptName, script(program)));
@@ -217,15 +219,36 @@ Result<Expected> parse_expected(std::string_view text, const std::string& where)
   };
   if (!json.is_object()) return Error{PLUMB_CORRUPT, where + ": expected a JSON object"};
   Expected found;
+  std::optional<Error> error;
+  const auto value_at = [&](const char* key, bool is_kind(const Json&), const char* expected) {
+    const Json value = json.value(key, Json(Json::value_t::discarded));
+    if (!is_kind(value) && !error) error = wrong(key, expected);
+    return value;
+  };
   const auto text_at = [&](const char* key) {
-    return json.contains(key) && json[key].is_string() ? json[key].get<std::string>()
-                                                       : std::string();
+    const Json value = value_at(
+        key, [](const Json& one) { return one.is_string(); }, "a text");
+    return value.is_string() ? value.get<std::string>() : std::string();
   };
-  const auto number_at = [&](const char* key, uint64_t fallback) {
-    return json.contains(key) && json[key].is_number_unsigned() ? json[key].get<uint64_t>()
-                                                                : fallback;
+  const auto text_or_null_at = [&](const char* key) {
+    const Json value = value_at(
+        key, [](const Json& one) { return one.is_string() || one.is_null(); }, "a text or null");
+    return value.is_string() ? value.get<std::string>() : std::string();
   };
-  const std::string verdict = text_at("verdict"), door = text_at("door");
+  const auto number_at = [&](const char* key) {
+    const Json value = value_at(
+        key, [](const Json& one) { return one.is_number_unsigned(); }, "a whole number");
+    return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
+  };
+  const std::string verdict = text_at("verdict"), door = text_or_null_at("door");
+  found.op = text_at("op");
+  const uint64_t n_steps = number_at("tokens");
+  found.seed = number_at("seed");
+  found.at = number_at("at");
+  found.seen_a = text_at("seen_a");
+  found.seen_b = text_at("seen_b");
+  found.noise_sha256 = text_or_null_at("noise_sha256");
+  if (error) return *error;
   bool is_known = false;
   for (const Verdict one : {Verdict::kMatch, Verdict::kDrift, Verdict::kTieFlip,
                             Verdict::kUnexplained, Verdict::kWrong}) {
@@ -239,15 +262,9 @@ Result<Expected> parse_expected(std::string_view text, const std::string& where)
     if (door == door_name(one)) found.symptom.door = one;
   }
   if (!door.empty() && !found.symptom.door) return wrong("door", "a door, such as \"20 ops\"");
-  found.op = text_at("op");
   if (found.symptom.verdict == Verdict::kWrong) found.symptom.op = found.op;
-  const uint64_t n_steps = number_at("tokens", UINT64_MAX);
   if (n_steps > UINT32_MAX) return wrong("tokens", "how many generated tokens are compared");
   found.n_steps = static_cast<uint32_t>(n_steps);
-  found.seed = number_at("seed", 1);
-  found.at = number_at("at", 0);
-  found.seen_a = text_at("seen_a");
-  found.seen_b = text_at("seen_b");
   return found;
 }
 

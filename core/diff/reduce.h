@@ -17,6 +17,7 @@ struct Expected {
   std::string seen_a, seen_b;
   uint32_t n_steps = 0;  // of the comparison
   uint64_t seed = 1;
+  std::string noise_sha256;  // of the levels that lie beside it; empty: none had a say
 };
 
 struct CaseRequest {

@@ -6,6 +6,7 @@
 namespace plumbline::test {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -33,6 +34,29 @@ TEST_F(ReportFiles, AFullDiskIsToldOf) {
   const Outcome ran = shell("$PLUMB diff --from a.json --html /dev/full");
   EXPECT_EQ(ran.exit, 4);
   EXPECT_THAT(ran.err, HasSubstr("/dev/full"));
+}
+
+// Told before anything is compared: the config is not even looked for.
+TEST_F(ReportFiles, TargetsThatCannotBeAreRefusedBeforeTheWork) {
+  write("a.yaml", "not read");
+  for (const char* onto_one : {"diff no-such-config -o x --html x", "diff a.yaml -o ./a.yaml",
+                               "diff no-such-config -o x --junit ./x", "reduce a.yaml -o ''",
+                               "diff no-such-config --html ."}) {
+    const Outcome refused = shell(std::string("$PLUMB ") + onto_one);
+    EXPECT_EQ(refused.exit, 2) << onto_one;
+    EXPECT_THAT(refused.err,
+                AnyOf(HasSubstr("is to be written twice"), HasSubstr("is read as well"),
+                      HasSubstr("expected the name of a")))
+        << onto_one;
+  }
+  for (const char* nowhere : {"diff no-such-config --html no/such/x.html",
+                              "golden record no-such-config -p Mara -o no/such/g",
+                              "reduce no-such-config -o no/such/case"}) {
+    const Outcome refused = shell(std::string("$PLUMB ") + nowhere);
+    EXPECT_EQ(refused.exit, 4) << nowhere;
+    EXPECT_THAT(refused.err, HasSubstr("no such folder")) << nowhere;
+  }
+  EXPECT_EQ(read_file(path("a.yaml")), "not read");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/base/os/durable.h"
 #include "core/base/os/fresh_folder.h"
@@ -180,22 +182,43 @@ TEST(Shorten, TakesIdsAndStopsAtItsLimit) {
 
 // ---- Cases
 
-TEST(Case, SaysWhatMustComeOutAndRefusesWhatIsInTheWay) {
+TEST(Case, RefusesWhatIsInTheWay) {
   const test::TemporaryFolder folder;
   EXPECT_TRUE(check_free(folder.path("case")));
   EXPECT_FALSE(check_free(folder.path("")));
   EXPECT_FALSE(check_free(folder.path("no/case")));
-  const auto good = parse_expected(
-      R"({"verdict": "WRONG", "door": "20 ops", "op": "3.attend", "tokens": 2})", "e");
+}
+
+TEST(Case, SaysWhatMustComeOutAndNothingMayBeMissing) {
+  const nlohmann::json whole{{"verdict", "WRONG"}, {"door", "20 ops"}, {"op", "3.attend"},
+                             {"tokens", 2},        {"seed", 7},        {"at", 4},
+                             {"seen_a", "x"},      {"seen_b", "y"},    {"noise_sha256", nullptr}};
+  const auto good = parse_expected(whole.dump(), "e");
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(good->symptom.text(), "WRONG at 20 ops, 3.attend");
   EXPECT_EQ(good->n_steps, 2u);
-  for (const char* bad : {"", "[]", R"({"verdict": "BAD", "tokens": 1})", R"({"verdict": "WRONG"})",
-                          R"({"verdict": "WRONG", "door": "21", "tokens": 1})",
-                          R"({"verdict": "WRONG", "tokens": -1})"}) {
-    const auto parsed = parse_expected(bad, "expected.json");
-    ASSERT_FALSE(parsed) << bad;
+  EXPECT_EQ(good->seed, 7u);
+  const auto refuses = [](const std::string& text, const std::string& key) {
+    const auto parsed = parse_expected(text, "expected.json");
+    ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, PLUMB_CORRUPT);
+    EXPECT_THAT(parsed.error().message, testing::HasSubstr("expected.json: " + key));
+  };
+  refuses("", "");
+  refuses("[]", "");
+  for (const auto& [key, value] : whole.items()) {
+    nlohmann::json broken = whole;
+    broken.erase(key);
+    refuses(broken.dump(), key);
+    broken[key] = value.is_string() ? nlohmann::json(1) : nlohmann::json(-1);
+    refuses(broken.dump(), key);
+  }
+  for (const auto& [key, value] : {std::pair<std::string, nlohmann::json>{"verdict", "BAD"},
+                                   {"door", "21"},
+                                   {"tokens", 5000000000}}) {
+    nlohmann::json broken = whole;
+    broken[key] = value;
+    refuses(broken.dump(), key);
   }
 }
 
