@@ -135,6 +135,9 @@ TEST_F(BisectVerbs, ReduceWritesACaseThatReproduces) {
   // B repaired: the difference is gone.
   EXPECT_EQ(shell("cp case/a.yaml case/b.yaml; $PLUMB reproduce case").exit, 1);
   EXPECT_EQ(shell(reduce).exit, 2);
+  const Outcome two = shell(R"(echo '{"text": "x"}' >> case/prompt.jsonl; $PLUMB reproduce case)");
+  EXPECT_EQ(two.exit, 4);
+  EXPECT_THAT(two.err, HasSubstr("prompt.jsonl"));
   EXPECT_EQ(shell("rm case/expected.json; $PLUMB reproduce case").exit, 4);
 }
 
