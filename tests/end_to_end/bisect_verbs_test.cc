@@ -120,9 +120,10 @@ TEST_F(BisectVerbs, ReduceWritesACaseThatReproduces) {
   EXPECT_EQ(shell("unset PLUMB; PATH=/usr/bin:/bin case/reproduce").exit, 0);
   // A case may come from anywhere: what it says does not move the cursor.
   shell("cp -r case odd");
-  write("odd/expected.json",
-        R"({"verdict": "WRONG", "door": "20 ops", "op": "x\u001b[2J\u009b", "tokens": 1, "seed": 1,)"
-        R"("at": 0, "seen_a": "", "seen_b": "", "noise_sha256": null})");
+  write(
+      "odd/expected.json",
+      R"({"verdict": "WRONG", "door": "20 ops", "op": "x\u001b[2J\u009b", "tokens": 1, "seed": 1,)"
+      R"("at": 0, "seen_a": "", "seen_b": "", "noise_sha256": null})");
   const Outcome odd = shell("$PLUMB reproduce odd");
   EXPECT_EQ(odd.exit, 1) << odd.err;
   EXPECT_THAT(odd.out, HasSubstr("x?[2J?"));
