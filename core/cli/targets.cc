@@ -14,8 +14,9 @@ namespace fs = std::filesystem;
 bool is_one_file(const std::string& x, const std::string& y) {
   std::error_code ignored;
   if (fs::is_other(x, ignored)) return false;
-  const fs::path whole_x = fs::weakly_canonical(x, ignored);
-  const fs::path whole_y = fs::weakly_canonical(y, ignored);
+  // Absolute first: of a name that is not there yet, ./x and x would stay as they are.
+  const fs::path whole_x = fs::weakly_canonical(fs::absolute(x, ignored), ignored);
+  const fs::path whole_y = fs::weakly_canonical(fs::absolute(y, ignored), ignored);
   return whole_x == whole_y || fs::equivalent(x, y, ignored);
 }
 
