@@ -39,8 +39,9 @@ inline constexpr const char* kNoise = "noise.json";
 Result<void> check_free(const std::string& folder);
 
 /// Writes a case: A, and A with the culprits, as configs with nothing left open; templates and
-/// tokenizers that they name go along, each once, models are named by package, or by path and sha256. The
-/// folder appears whole or not at all. Fails NOT_FOUND: what could not be written, and why.
+/// tokenizers that they name go along, each once, models are named by package, or by path and
+/// sha256. The folder appears whole or not at all. Fails NOT_FOUND: what could not be written, and
+/// why.
 Result<void> write_case(const BisectReport& report, Side& a, const CaseRequest& request);
 
 /// Fails CORRUPT: which key is wrong, and what was expected. where: for the message.

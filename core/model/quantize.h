@@ -18,8 +18,8 @@ namespace plumbline::model {
 /// values to F16, as llama.cpp's own tool does. What is no weight stays as it is.
 plumb_format quantized_format(const plumb_tensor& tensor, plumb_format to);
 
-/// The format of a name, "q8_0" in any case, if values can be turned into it. Fails INVALID_ARGUMENT,
-/// with the names there are.
+/// The format of a name, "q8_0" in any case, if values can be turned into it. Fails
+/// INVALID_ARGUMENT, with the names there are.
 Result<plumb_format> quantisable_format(std::string_view name);
 
 struct QuantizeOptions {
