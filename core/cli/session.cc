@@ -118,7 +118,7 @@ runner::Runner& Session::runner() {
         .n_threads = wanted.kernels.threads.value_or(0),
         .folder = value_or_stop(runner::installed_runners(), kPlugin),
         .on_progress = [](const std::string& line) { note(line); },
-        .cancelled = [] { return catch_interrupt().load(); }};
+        .cancelled = [&interrupted = catch_interrupt()] { return interrupted.load(); }};
     runner_ = value_or_stop(runner::Runner::start(options), kPlugin);
   }
   return *runner_;

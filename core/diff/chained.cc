@@ -175,13 +175,8 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   say("both sides on their own");
   PLUMB_ASSIGN(Generator of_a, Generator::begin(a, prompt.encoding_a.ids, request));
   PLUMB_ASSIGN(Generator of_b, Generator::begin(b, prompt.encoding_b.ids, request));
-  const std::optional<double> noise = promises_equal(a, b) ? std::optional<double>(0)
-                                      : request.noise == nullptr
-                                          ? std::nullopt
-                                          : request.noise->gap_noise(a.numerics(), b.numerics());
-  const std::optional<double> row_noise =
-      request.noise == nullptr ? std::nullopt
-                               : request.noise->row_noise(a.numerics(), b.numerics());
+  const LogitNoise noise =
+      logit_noise(request.noise, a.numerics(), b.numerics(), promises_equal(a, b));
   bool is_together = prompt.encoding_a.ids == prompt.encoding_b.ids;
   std::optional<Verdict> onset;  // of the step at which the picks part
   std::vector<char> state;  // of A's stages in front of the step
@@ -197,13 +192,14 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
     LogitErrors errors = compare_logits(of_a.logits(), of_b.logits());
     errors.step = static_cast<uint32_t>(step);
     errors.position = n_prompt + errors.step - 1;
-    judge(errors, noise, row_noise);
+    judge(errors, noise.gap, noise.row);
     if (const auto tokenizer = a.pipeline().tokenizer()) add_pieces(errors, **tokenizer);
     is_together = of_a.picked() == of_b.picked();
     if (!is_together) {
       PLUMB_ASSIGN(PickErrors stages, compare_stages(a, b, of_a, step, state));
-      onset = stages.verdict == Verdict::kWrong ? Verdict::kWrong
-                                                : onset_verdict(of_a, of_b, errors, stages, noise);
+      onset = stages.verdict == Verdict::kWrong
+                  ? Verdict::kWrong
+                  : onset_verdict(of_a, of_b, errors, stages, noise.gap);
       if (*onset == Verdict::kTieFlip) errors.verdict = Verdict::kTieFlip;
       report.picks.push_back(std::move(stages));
     }

@@ -207,18 +207,12 @@ void Forced::judge_logits() {
       !report_.ops.empty() && report_.n_ops_only_a + report_.n_ops_only_b == 0 &&
       std::all_of(report_.ops.begin(), report_.ops.end(),
                   [](const OpErrors& op) { return op.budget && *op.budget == 0; });
-  const std::optional<double> noise = demands_equal ? std::optional<double>(0)
-                                      : request_.noise == nullptr
-                                          ? std::nullopt
-                                          : request_.noise->gap_noise(a_.numerics(), b_.numerics());
-  const std::optional<double> row_noise =
-      request_.noise == nullptr ? std::nullopt
-                                : request_.noise->row_noise(a_.numerics(), b_.numerics());
+  const LogitNoise noise = logit_noise(request_.noise, a_.numerics(), b_.numerics(), demands_equal);
   const auto tokenizer = a_.pipeline().tokenizer();
   const auto n_prompt = static_cast<uint32_t>(prompt_.encoding_a.ids.size());
   for (LogitErrors& errors : report_.logits) {
     errors.step = errors.position + 1 - std::min(errors.position + 1, n_prompt);
-    judge(errors, noise, row_noise);
+    judge(errors, noise.gap, noise.row);
     if (tokenizer) add_pieces(errors, **tokenizer);
   }
 }

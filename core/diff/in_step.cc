@@ -23,7 +23,7 @@ bool can_run_in_step(const model::Decoder& a, const model::Decoder& b) {
 }  // namespace
 
 Result<std::unique_ptr<InStep>> InStep::begin(Side& a, Side& b, const Options& options) {
-  std::unique_ptr<InStep> owned(new InStep(a, b, options));
+  std::unique_ptr<InStep> owned(new InStep(a, options));
   InStep& made = *owned;
   made.n_vocab_ = b.hyper_parameters().n_vocab;
   size_t n_twins = 0;

@@ -68,7 +68,7 @@ class InStep {
     }
   };
 
-  InStep(Side& a, Side& b, const Options& options) : side_a_(&a), side_b_(&b), options_(options) {}
+  InStep(Side& a, const Options& options) : side_a_(&a), options_(options) {}
   Result<void> record(std::span<const int32_t> ids);
   void start(std::span<const int32_t> ids);
   Result<RowsOfA> rows_of_a();
@@ -77,7 +77,6 @@ class InStep {
   Result<bool> has_other_bits_in_lists(Run& run);
 
   Side* side_a_;
-  Side* side_b_;
   Options options_;
   ThreadPool* pool_ = nullptr;
   Run a_, forced_, free_;

@@ -420,4 +420,12 @@ std::optional<double> NoiseTable::logit_noise(double NoiseLevel::*level, const N
   return largest;
 }
 
+LogitNoise logit_noise(const NoiseTable* table, const NumericsClass& a, const NumericsClass& b,
+                       bool demands_equal) {
+  LogitNoise noise;
+  if (table != nullptr) noise = {table->gap_noise(a, b), table->row_noise(a, b)};
+  if (demands_equal) noise.gap = 0;
+  return noise;
+}
+
 }  // namespace plumbline::diff

@@ -90,4 +90,14 @@ class NoiseTable {
   std::string source_;
 };
 
+/// What a pair's logits may differ by, in sigma; empty: no level is known.
+struct LogitNoise {
+  std::optional<double> gap;  // LogitErrors::gap_change; 0: equal bits are demanded
+  std::optional<double> row;  // LogitErrors::row_change
+};
+
+/// table: null: no level is known.
+LogitNoise logit_noise(const NoiseTable* table, const NumericsClass& a, const NumericsClass& b,
+                       bool demands_equal);
+
 }  // namespace plumbline::diff
