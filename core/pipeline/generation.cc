@@ -15,12 +15,19 @@ double seconds_since(Clock::time_point start) {
 }
 
 Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& request) {
+  const size_t n_prompt = request.prompt_ids.size();
+  if (request.n_held > std::min<size_t>(decoder.n_past(), n_prompt)) {
+    return Error{PLUMB_INVALID_ARGUMENT, std::to_string(request.n_held) +
+                                             " ids of the prompt are said to be held: the " +
+                                             "decoder holds " + std::to_string(decoder.n_past()) +
+                                             " and the prompt has " + std::to_string(n_prompt)};
+  }
   const uint32_t free_rows = decoder.capacity_rows() - decoder.n_past();
   const uint32_t reserved = std::min(request.reserve_output, request.max_tokens);
   const uint32_t room = free_rows - std::min(reserved, free_rows);
-  if (request.prompt_ids.size() <= room) return {};
+  if (n_prompt - request.n_held <= room) return {};
   return Error{PLUMB_INVALID_ARGUMENT,
-               "the prompt has " + std::to_string(request.prompt_ids.size()) +
+               "the prompt has " + std::to_string(n_prompt - request.n_held) +
                    " ids, but there is room for " + std::to_string(room) + ": of " +
                    std::to_string(decoder.capacity_rows()) + " rows of context, " +
                    std::to_string(decoder.n_past()) + " are used and " + std::to_string(reserved) +
@@ -70,7 +77,8 @@ Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
     decoder.set_cancel(nullptr);
     return logits;
   };
-  Result<std::span<const float>> logits = forward(request.prompt_ids);
+  Result<std::span<const float>> logits =
+      forward(std::span(request.prompt_ids).subspan(request.n_held));
   generation.prefill_s = seconds_since(start);
   const auto finish = [&](StopReason reason) {
     generation.stop_reason = reason;

@@ -28,6 +28,8 @@ std::string_view stop_reason_name(StopReason reason);
 
 struct GenerationRequest {
   std::vector<int32_t> prompt_ids;
+  /// Of prompt_ids, those in front that the decoder holds already. The sampler sees all of them.
+  uint32_t n_held = 0;
   /// Rows of the context that the prompt must leave free; never more than max_tokens are asked for.
   uint32_t reserve_output = 0;
   uint32_t max_tokens = 128;
@@ -54,9 +56,9 @@ struct Generation {
   double decode_s = 0;  // from the first token to the end; 0 if there was none
 };
 
-/// Runs a generation from the decoder's present state: prompt_ids are appended to what it holds.
-/// Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt leaves too little room
-/// for the answer.
+/// Runs a generation from the decoder's present state: the prompt's ids that it does not hold yet
+/// are appended. Fails as the decoder and the sampler do; INVALID_ARGUMENT if the prompt leaves too
+/// little room for the answer, or more is said to be held than can be.
 Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
                             const Tokenizer& tokenizer, const GenerationRequest& request);
 

@@ -161,6 +161,29 @@ TEST(Generation, RefusesAnEmptyPrompt) {
   EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
 }
 
+TEST(Generation, GoesOnBehindWhatTheDecoderHolds) {
+  Scripted run({});
+  GenerationRequest request = run.request();
+  request.max_tokens = 8;
+  const auto whole = run.generate(request);
+  ASSERT_TRUE(whole) << whole.error().message;
+
+  pipeline::Pipeline& pipeline = run.pipeline();
+  model::Decoder& decoder = **pipeline.decoder();
+  ASSERT_TRUE(decoder.truncate(request.prompt_ids.size() - 1));
+  request.n_held = decoder.n_past();
+  pipeline::SamplerChain sampler = *pipeline.sampler();
+  const auto rest = pipeline::generate(decoder, sampler, **pipeline.tokenizer(), request);
+  ASSERT_TRUE(rest) << rest.error().message;
+  EXPECT_EQ(rest->ids, whole->ids);
+
+  request.n_held = decoder.n_past() + 1;
+  const auto refused = pipeline::generate(decoder, sampler, **pipeline.tokenizer(), request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().message, HasSubstr("are said to be held"));
+}
+
 TEST(Generation, StreamsWholeCharactersOnly) {
   // The model's vocabulary has bytes, so a character outside it takes several ids.
   const std::string text = " \xE2\x82\xAC \xF0\x9F\x99\x82!";
