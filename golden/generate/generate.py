@@ -114,6 +114,12 @@ def step_rope(arguments) -> None:
     rope_golden.generate(GOLDEN)
 
 
+def step_samplers(arguments) -> None:
+    import sampler_golden
+
+    sampler_golden.generate(GOLDEN)
+
+
 def step_attacks(arguments) -> None:
     import attack_strings
 
@@ -166,6 +172,7 @@ STEPS = {
     "math": step_math,
     "rope": step_rope,
     "perplexity": step_perplexity,
+    "samplers": step_samplers,
     "attacks": step_attacks,
     "made_tokenizers": step_made_tokenizers,
     "sentencepiece": step_sentencepiece,
