@@ -58,6 +58,18 @@ std::optional<bool> bind_switch(const std::string& text) {
   return text == "on";
 }
 
+ContextPolicy bind_policy(const std::string& text) {
+  if (text == "full") return ContextPolicy::kFull;
+  if (text == "ring") return ContextPolicy::kRing;
+  return text == "sink_ring" ? ContextPolicy::kSinkRing : ContextPolicy::kTurnAware;
+}
+
+std::vector<int32_t> bind_ids(const Value& list) {
+  std::vector<int32_t> ids;
+  for (const Value& item : list.items) ids.push_back(static_cast<int32_t>(*as_integer(item)));
+  return ids;
+}
+
 StageConfig bind_stage(const Value& value) {
   StageConfig stage{.stage = value.text, .plugin = kAuto, .params_json = "{}"};
   for (const Entry& entry : value.entries) {
@@ -125,12 +137,28 @@ PipelineConfig bind(const Value& tree) {
     config.sampling.stages.push_back(bind_stage(item));
   config.sampling.seed = *as_integer(read.at("sampling.seed"));
 
-  config.context.length = read.auto_integer("context.length");
-  config.context.policy =
-      read.text("context.policy") == "full" ? ContextPolicy::kFull : ContextPolicy::kTurnAware;
-  config.context.reserve_output = read.integer("context.reserve_output");
-  config.context.prefill_chunk = read.auto_integer("context.prefill_chunk");
-  config.generation = {read.integer("generation.max_tokens"), read.texts("generation.stop")};
+  ContextConfig& context = config.context;
+  context.length = read.auto_integer("context.length");
+  context.policy = bind_policy(read.text("context.policy"));
+  if (context.policy == ContextPolicy::kSinkRing)
+    context.n_sinks = read.auto_integer("context.sinks").value_or(kDefaultSinks);
+  context.evict_to = read.auto_integer("context.evict_to");
+  context.reserve_output = read.integer("context.reserve_output");
+  context.history_ids = read.text("context.history_ids") == "retokenise" ? HistoryIds::kRetokenise
+                                                                         : HistoryIds::kStored;
+  context.when_busy =
+      read.text("context.when_busy") == "queue" ? WhenBusy::kQueue : WhenBusy::kReject;
+  context.kv_budget_mib = read.auto_integer("context.kv_budget_mib");
+  context.prefill_chunk = read.auto_integer("context.prefill_chunk");
+
+  GenerationConfig& generation = config.generation;
+  generation.max_tokens = read.integer("generation.max_tokens");
+  generation.stop = read.texts("generation.stop");
+  generation.stop_ids = bind_ids(read.at("generation.stop_ids"));
+  for (const Value& tail : read.at("generation.stop_tails").items)
+    generation.stop_tails.push_back(bind_ids(tail));
+  generation.ignore_end = *as_switch(read.at("generation.ignore_end"));
+  config.parser = {read.text("parser.plugin"), read.json("parser.options")};
   config.plugins.paths = read.texts("plugins.paths");
   return config;
 }

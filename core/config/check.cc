@@ -44,6 +44,8 @@ std::string expectation(const Spec& spec) {
       return range(spec);
     case Type::kAutoInteger:
       return "auto or " + range(spec);
+    case Type::kSwitch:
+      return "true or false";
     case Type::kSha256:
       return "64 hexadecimal digits in lower case";
     case Type::kLayers:
@@ -119,6 +121,9 @@ class Checker {
           if (value.text == choice) return;
         }
         return wrong(value, spec, path, did_you_mean(value.text, spec.choices));
+      case Type::kSwitch:
+        if (!as_switch(value)) wrong(value, spec, path);
+        return;
       case Type::kAutoInteger:
         if (value.text == kAuto) return;
         [[fallthrough]];
@@ -211,65 +216,6 @@ void complete_at(Value& value, const Spec& spec, const std::string& path, Proble
   value.entries = std::move(ordered);
 }
 
-std::string quoted_at(const Value& tree, std::string_view path) {
-  return std::string(path) + " " + tree.at(path)->shown();
-}
-
-// A path and what it is pinned by, in the map that `where` names.
-void check_pin(const Value& map, const std::string& where, bool is_ship, Problems& problems) {
-  const Value* path = map.find("path");
-  const Value* sha256 = map.find("sha256");
-  if (sha256 != nullptr && path == nullptr) {
-    problems.add(sha256->origin,
-                 where + ".sha256 without " + where + ".path, which is what it pins");
-  }
-  if (is_ship && path != nullptr && sha256 == nullptr) {
-    problems.add(path->origin, where + ".path without sha256, which mode ship expects");
-  }
-}
-
-void check_files(const Value& tree, bool is_ship, Problems& problems) {
-  const Value& source = *tree.at("model.source");
-  if (source.find("package") == nullptr && source.find("path") == nullptr) {
-    problems.add(source.origin, "no model.source, expected package or path");
-  }
-  for (const char* where : {"model.source", "tokenizer", "template"})
-    check_pin(*tree.at(where), where, is_ship, problems);
-}
-
-void check_overrides(const Value& overrides, Problems& problems) {
-  for (size_t i = 0; i < overrides.items.size(); ++i) {
-    const Value& later = overrides.items[i];
-    const LayerRange layers = *as_layers(later.find("layers")->text);
-    for (size_t k = 0; k < i; ++k) {
-      const Value& earlier = overrides.items[k];
-      const LayerRange others = *as_layers(earlier.find("layers")->text);
-      if (earlier.find("op")->text != later.find("op")->text || layers.first > others.last ||
-          others.first > layers.last) {
-        continue;
-      }
-      problems.add(later.origin, "kernels.overrides." + std::to_string(i) + ": op " +
-                                     later.find("op")->shown() + ", layer " +
-                                     std::to_string(std::max(layers.first, others.first)) +
-                                     ", is already given to " + earlier.find("backend")->shown() +
-                                     " at " + earlier.origin.text());
-      break;
-    }
-  }
-}
-
-void check_stages(const Value& stages, bool is_ship, Problems& problems) {
-  if (stages.items.empty())
-    problems.add(stages.origin, "sampling.stages: an empty list, expected at least one stage");
-  for (size_t i = 0; i < stages.items.size(); ++i) {
-    const Value& stage = stages.items[i];
-    if (is_ship && (stage.text == "scripted" || stage.find("scripted") != nullptr)) {
-      problems.add(stage.origin, "sampling.stages." + std::to_string(i) +
-                                     ": stage \"scripted\", which mode ship refuses");
-    }
-  }
-}
-
 }  // namespace
 
 void check_values(const Value& tree, const Spec& spec, Problems& problems) {
@@ -292,33 +238,6 @@ void check_exclusions(const Value& layer, Problems& problems) {
 
 void complete(Value& tree, const Spec& spec, Problems& problems) {
   complete_at(tree, spec, "", problems);
-}
-
-void check_contradictions(const Value& tree, Problems& problems) {
-  const bool is_ship = tree.at("mode")->text == "ship";
-  check_files(tree, is_ship, problems);
-  check_overrides(*tree.at("kernels.overrides"), problems);
-  check_stages(*tree.at("sampling.stages"), is_ship, problems);
-  const Value& undefined = *tree.at("template.undefined");
-  if (is_ship && undefined.text == "hf") {
-    problems.add(
-        undefined.origin,
-        "template.undefined \"hf\" is lenient, expected strict or semi_strict in mode ship");
-  }
-  const Value& runner = *tree.at("runner.name");
-  if (is_ship && runner.text != "none") {
-    problems.add(runner.origin, "runner.name " + runner.shown() +
-                                    ", an engine outside this config, expected none in mode ship");
-  }
-  const auto length = as_integer(*tree.at("context.length"));
-  const auto reserve = as_integer(*tree.at("context.reserve_output"));
-  if (length && *reserve >= *length) {
-    const Value* place = tree.at("context.reserve_output");
-    if (place->origin.line == 0) place = tree.at("context.length");
-    problems.add(place->origin, quoted_at(tree, "context.reserve_output") +
-                                    " leaves no room for a prompt in " +
-                                    quoted_at(tree, "context.length"));
-  }
 }
 
 }  // namespace plumbline::config

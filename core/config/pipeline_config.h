@@ -19,7 +19,13 @@ enum class Activations { kQ8, kF32 };
 enum class KvFormat { kF32, kF16 };
 enum class Special { kParse, kOff };
 enum class IllFormed { kAsTokenizer, kMaximalSubpart, kSeed004 };
-enum class ContextPolicy { kTurnAware, kFull };
+enum class ContextPolicy { kTurnAware, kFull, kRing, kSinkRing };
+enum class HistoryIds { kStored, kRetokenise };
+enum class WhenBusy { kReject, kQueue };
+
+/// The first tokens that sink_ring keeps where the config leaves it open: the four of Xiao et al.
+/// 2023 (StreamingLLM).
+inline constexpr uint32_t kDefaultSinks = 4;
 
 struct ModelSource {
   std::string package;  // a name in a model source's catalogue; empty: path is given
@@ -106,13 +112,26 @@ struct SamplingConfig {
 struct ContextConfig {
   std::optional<uint32_t> length;  // empty: the model's own
   ContextPolicy policy = ContextPolicy::kTurnAware;
+  uint32_t n_sinks = 0;  // of kSinkRing; else none
+  std::optional<uint32_t> evict_to;  // tokens that dropping comes down to; empty: spec.cc
   uint32_t reserve_output = 0;
+  HistoryIds history_ids = HistoryIds::kStored;
+  WhenBusy when_busy = WhenBusy::kReject;
+  std::optional<uint32_t> kv_budget_mib;  // empty: any
   std::optional<uint32_t> prefill_chunk;  // tokens in one call; empty: all at once
 };
 
 struct GenerationConfig {
   uint32_t max_tokens = 0;
   std::vector<std::string> stop;
+  std::vector<int32_t> stop_ids;
+  std::vector<std::vector<int32_t>> stop_tails;  // none is empty
+  bool ignore_end = false;
+};
+
+struct ParserConfig {
+  std::string plugin;  // kAuto, or "none"
+  std::string options_json;
 };
 
 struct PluginsConfig {
@@ -129,6 +148,7 @@ struct PipelineConfig {
   SamplingConfig sampling;
   ContextConfig context;
   GenerationConfig generation;
+  ParserConfig parser;
   PluginsConfig plugins;
 };
 

@@ -69,6 +69,13 @@ std::optional<uint64_t> as_integer(const Value& value) {
   return parse_whole<uint64_t>(value.text);
 }
 
+std::optional<bool> as_switch(const Value& value) {
+  if (value.kind != Value::Kind::kScalar || value.is_quoted) return std::nullopt;
+  if (value.text == "true") return true;
+  if (value.text == "false") return false;
+  return std::nullopt;
+}
+
 std::optional<LayerRange> as_layers(std::string_view text) {
   if (text == "all") return LayerRange{};
   const size_t dash = text.find('-');

@@ -15,6 +15,9 @@ namespace plumbline::config {
 /// A decimal integer in 64 bits, written without quotes, sign or separators.
 std::optional<uint64_t> as_integer(const Value& value);
 
+/// true or false, written without quotes.
+std::optional<bool> as_switch(const Value& value);
+
 /// "all", "3" or "3-5" with the first not above the last.
 std::optional<LayerRange> as_layers(std::string_view text);
 

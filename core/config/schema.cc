@@ -20,8 +20,8 @@ Json described(const Spec& spec) {
   Json schema = type_schema(spec);
   schema["description"] = spec.doc;
   if (spec.fallback.empty()) return schema;
-  const bool is_text =
-      spec.type != Type::kInteger && spec.type != Type::kList && spec.type != Type::kFree;
+  const bool is_text = spec.type != Type::kInteger && spec.type != Type::kSwitch &&
+                       spec.type != Type::kList && spec.type != Type::kFree;
   schema["default"] = is_text ? Json(spec.fallback) : Json::parse(spec.fallback);
   return schema;
 }
@@ -65,6 +65,8 @@ Json type_schema(const Spec& spec) {
       return integer_schema(spec);
     case Type::kAutoInteger:
       return {{"anyOf", Json::array({Json{{"const", kAuto}}, integer_schema(spec)})}};
+    case Type::kSwitch:
+      return {{"type", "boolean"}};
     case Type::kSha256:
       return {{"type", "string"}, {"pattern", "^[0-9a-f]{64}$"}};
     case Type::kLayers:

@@ -107,6 +107,8 @@ Json typed(const Value& value, const Spec& spec) {
     case Type::kAutoInteger:
       if (const auto number = as_integer(value)) return *number;
       return value.text;
+    case Type::kSwitch:
+      return *as_switch(value);
     case Type::kStage:
       if (value.kind == Kind::kScalar) return value.text;
       return *as_json(value);

@@ -10,6 +10,7 @@ using Type = Spec::Type;
 using Choices = std::vector<std::string_view>;
 
 constexpr uint64_t kTokensMax = 1u << 24;
+constexpr uint64_t kIdMax = INT32_MAX;
 
 // One word for each type, so that a section below reads as a table: name, default, limits, meaning.
 
@@ -164,24 +165,54 @@ Spec sampling() {
 
 Spec context() {
   return map(
-      "context", "The window of tokens that the model sees.",
+      "context", "The window of tokens that the model sees, and the conversation in it.",
       {number("length", Type::kAutoInteger, "auto", 1, kTokensMax,
               "Its size in tokens; auto: what the model was trained for, at most 4096."),
-       choice("policy", {"turn_aware", "full"},
-              "A conversation that outgrows it: turn_aware is to drop the oldest whole turns, "
-              "full refuses. One generation always refuses."),
+       choice("policy", {"turn_aware", "full", "ring", "sink_ring"},
+              "What outgrows it: turn_aware drops a conversation's oldest whole turns, full drops "
+              "nothing and refuses, ring drops a raw text's oldest tokens, and sink_ring all but "
+              "its first ones."),
+       number("sinks", Type::kAutoInteger, "auto", 1, kTokensMax,
+              "The first tokens that sink_ring keeps; auto: 4."),
+       number("evict_to", Type::kAutoInteger, "auto", 1, kTokensMax,
+              "Tokens that dropping comes down to, so that it leaves room for more than the next "
+              "turn; auto: three quarters of the room for a prompt (turn_aware), or no fewer than "
+              "must go (ring, sink_ring)."),
        number("reserve_output", Type::kInteger, "256", 0, kTokensMax,
               "Tokens that a prompt must leave free for the answer; no more than max_tokens are."),
+       choice("history_ids", {"stored", "retokenise"},
+              "Ids of a conversation's past answers: stored keeps those that the model made, "
+              "retokenise encodes their text anew."),
+       choice("when_busy", {"reject", "queue"},
+              "A request to a conversation that is answering another one."),
+       number("kv_budget_mib", Type::kAutoInteger, "auto", 1, kTokensMax,
+              "MiB that the KV cache may take: a larger one is refused before the weights are "
+              "read; auto: any."),
        number("prefill_chunk", Type::kAutoInteger, "auto", 1, kTokensMax,
               "Prompt tokens in one call; auto: 512. Never changes a result.")});
 }
 
 Spec generation() {
-  const Spec item = value("text", Type::kText, "", "One such text.");
+  const Spec text = value("text", Type::kText, "", "One such text.");
+  const Spec id = number("id", Type::kInteger, "", 0, kIdMax, "One token id.");
   return map(
       "generation", "When an answer ends.",
       {number("max_tokens", Type::kInteger, "128", 1, kTokensMax, "The most tokens generated."),
-       list("stop", "[]", item, "Texts that end the answer and are not part of it.")});
+       list("stop", "[]", text,
+            "Texts that end the answer and are not part of it, also where they run across tokens."),
+       list("stop_ids", "[]", id, "Token ids that end the answer, beside the model's end tokens."),
+       list("stop_tails", "[]", list("tail", "", id, "Ids in a row."),
+            "Rows of token ids that end the answer; their text is not part of it."),
+       value("ignore_end", Type::kSwitch, "false",
+             "Run on past the model's end tokens, to measure; refused in mode ship.")});
+}
+
+Spec parser() {
+  return map("parser", "An answer's text to reasoning, content and tool calls.",
+             {value("plugin", Type::kName, "auto",
+                    "Output parser; none: all is content; auto: plumb.parsers.tags where the "
+                    "template names one of its tags, else none."),
+              value("options", Type::kFree, "{}", "Options of the parser, checked by it.")});
 }
 
 Spec plugins() {
@@ -203,7 +234,7 @@ Spec pipeline() {
               "ship refuses what makes a run depend on more than this config: model files without "
               "sha256, lenient templates, scripted stages, foreign engines."),
        model(), kernels(), runner(), tokenizer(), chat_template(), sampling(), context(),
-       generation(), plugins()});
+       generation(), parser(), plugins()});
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Spec {
     kChoice,  // one of choices
     kInteger,  // min..max
     kAutoInteger,  // auto, or min..max
+    kSwitch,  // true or false
     kSha256,  // 64 hexadecimal digits
     kLayers,  // all, "3" or "3-5"
     kStage,  // a sampler stage: `name`, or `name: {parameters}` with an optional `plugin`

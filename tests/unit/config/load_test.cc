@@ -43,6 +43,16 @@ TEST_F(Config_Load, MinimalConfigHasTheDocumentedDefaults) {
   EXPECT_EQ(config.context.prefill_chunk, std::nullopt);
   EXPECT_EQ(config.generation.max_tokens, 128u);
   EXPECT_THAT(config.generation.stop, IsEmpty());
+  EXPECT_THAT(config.generation.stop_ids, IsEmpty());
+  EXPECT_THAT(config.generation.stop_tails, IsEmpty());
+  EXPECT_FALSE(config.generation.ignore_end);
+  EXPECT_EQ(config.context.n_sinks, 0u);
+  EXPECT_EQ(config.context.evict_to, std::nullopt);
+  EXPECT_EQ(config.context.history_ids, HistoryIds::kStored);
+  EXPECT_EQ(config.context.when_busy, WhenBusy::kReject);
+  EXPECT_EQ(config.context.kv_budget_mib, std::nullopt);
+  EXPECT_EQ(config.parser.plugin, "auto");
+  EXPECT_EQ(config.parser.options_json, "{}");
   EXPECT_THAT(config.plugins.paths, IsEmpty());
 }
 
@@ -99,8 +109,9 @@ sampling:
       plugin: plumb.samplers.core
     - gumbel
   seed: 18446744073709551615
-context: {length: 4096, policy: full, reserve_output: 0, prefill_chunk: 7}
-generation: {max_tokens: 5, stop: ["\n\n", END]}
+context: {length: 4096, policy: sink_ring, sinks: 3, evict_to: 2048, reserve_output: 0, history_ids: retokenise, when_busy: queue, kv_budget_mib: 64, prefill_chunk: 7}
+generation: {max_tokens: 5, stop: ["\n\n", END], stop_ids: [0, 2147483647], stop_tails: [[1, 2], [3]]}
+parser: {plugin: none, options: {a: [1]}}
 plugins: {paths: [mine, /opt/theirs]}
 )");
   const PipelineConfig config = loaded(file).config;
@@ -139,12 +150,35 @@ plugins: {paths: [mine, /opt/theirs]}
   EXPECT_EQ(config.sampling.stages[2].params_json, "{}");
   EXPECT_EQ(config.sampling.seed, UINT64_MAX);
   EXPECT_EQ(config.context.length, 4096u);
-  EXPECT_EQ(config.context.policy, ContextPolicy::kFull);
+  EXPECT_EQ(config.context.policy, ContextPolicy::kSinkRing);
+  EXPECT_EQ(config.context.n_sinks, 3u);
+  EXPECT_EQ(config.context.evict_to, 2048u);
   EXPECT_EQ(config.context.reserve_output, 0u);
+  EXPECT_EQ(config.context.history_ids, HistoryIds::kRetokenise);
+  EXPECT_EQ(config.context.when_busy, WhenBusy::kQueue);
+  EXPECT_EQ(config.context.kv_budget_mib, 64u);
   EXPECT_EQ(config.context.prefill_chunk, 7u);
   EXPECT_EQ(config.generation.max_tokens, 5u);
   EXPECT_THAT(config.generation.stop, ElementsAre("\n\n", "END"));
+  EXPECT_THAT(config.generation.stop_ids, ElementsAre(0, 2147483647));
+  EXPECT_THAT(config.generation.stop_tails, ElementsAre(ElementsAre(1, 2), ElementsAre(3)));
+  EXPECT_EQ(config.parser.plugin, "none");
+  EXPECT_EQ(config.parser.options_json, R"({"a":[1]})");
   EXPECT_THAT(config.plugins.paths, ElementsAre((folder_ / "mine").string(), "/opt/theirs"));
+}
+
+TEST_F(Config_Load, EveryPolicyReachesItsField) {
+  const std::string file = write("policies.yaml", std::string(kMinimal));
+  const auto context = [&](const std::string& policy) {
+    return loaded(file, {"context.policy=" + policy}).config.context;
+  };
+  EXPECT_EQ(context("turn_aware").policy, ContextPolicy::kTurnAware);
+  EXPECT_EQ(context("full").policy, ContextPolicy::kFull);
+  EXPECT_EQ(context("ring").policy, ContextPolicy::kRing);
+  EXPECT_EQ(context("ring").n_sinks, 0u);
+  EXPECT_EQ(context("sink_ring").policy, ContextPolicy::kSinkRing);
+  EXPECT_EQ(context("sink_ring").n_sinks, kDefaultSinks);
+  EXPECT_TRUE(loaded(file, {"generation.ignore_end=true"}).config.generation.ignore_end);
 }
 
 TEST_F(Config_Load, ProfileBecomesItsStagesWithTheDrawThatIsChosen) {

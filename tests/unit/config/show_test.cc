@@ -38,7 +38,8 @@ TEST_F(Config_Show, YamlLoadsAsTheSameConfig) {
 sampling:
   profile: creative
   draw: gumbel
-generation: {stop: ["\n", "- ", "'", "\"", "-", "~", "a\tb"]}
+context: {policy: sink_ring, evict_to: 9}
+generation: {stop: ["\n", "- ", "'", "\"", "-", "~", "a\tb"], stop_ids: [7], stop_tails: [[1, 2], [3]], ignore_end: true}
 )");
   const ResolvedConfig first = loaded(file);
   const std::string again = write("b.yaml", show_yaml(first));
@@ -46,6 +47,8 @@ generation: {stop: ["\n", "- ", "'", "\"", "-", "~", "a\tb"]}
   EXPECT_EQ(without_origins(show_json(first)), without_origins(show_json(second)));
   EXPECT_EQ(first.config.kernels.options_json, second.config.kernels.options_json);
   EXPECT_EQ(first.config.generation.stop, second.config.generation.stop);
+  EXPECT_EQ(second.config.generation.stop_tails, (std::vector<std::vector<int32_t>>{{1, 2}, {3}}));
+  EXPECT_TRUE(second.config.generation.ignore_end);
   EXPECT_EQ(second.config.sampling.stages.back().stage, "gumbel");
 }
 
@@ -57,6 +60,7 @@ TEST_F(Config_Show, JsonHasTypesAndOrigins) {
   EXPECT_EQ(json["config"]["model"]["source"]["package"], "123") << "a name stays text";
   EXPECT_EQ(json["config"]["sampling"]["seed"], 7);
   EXPECT_EQ(json["config"]["kernels"]["threads"], "auto");
+  EXPECT_EQ(json["config"]["generation"]["ignore_end"], false);
   EXPECT_EQ(json["config"]["sampling"]["stages"][0]["temperature"]["t"], 0.3);
   EXPECT_EQ(json["origins"]["sampling.seed"], file + ":3:36");
   EXPECT_EQ(json["origins"]["kernels.backend"], "default");
