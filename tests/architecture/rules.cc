@@ -19,6 +19,7 @@ constexpr int kCodeLinesMax = 600;
 const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"base", {}},
     {"hash", {}},
+    {"editor", {"base"}},
     {"config", {"base"}},
     {"host", {"base", "hash"}},
     {"model", {"base"}},
@@ -30,8 +31,8 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"golden", {"base", "config", "diff", "hash", "host", "model", "pipeline"}},
     {"protocol", {"base", "config", "diff", "golden", "host", "model", "pipeline", "trace"}},
     {"cli",
-     {"base", "config", "diff", "golden", "hash", "host", "model", "pipeline", "protocol", "report",
-      "runner", "trace"}},
+     {"base", "config", "diff", "editor", "golden", "hash", "host", "model", "pipeline", "protocol",
+      "report", "runner", "trace"}},
 };
 
 /// A room outside core that is built on another one: core/doc/decisions/0008.
