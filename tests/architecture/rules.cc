@@ -24,6 +24,7 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"host", {"base", "hash"}},
     {"model", {"base"}},
     {"pipeline", {"base", "config", "host", "model"}},
+    {"conversation", {"base", "config", "hash", "host", "model", "pipeline"}},
     {"trace", {"base", "hash", "model"}},
     {"runner", {"base", "config", "hash", "model", "trace"}},
     {"diff", {"base", "config", "hash", "host", "model", "pipeline", "runner", "trace"}},
@@ -31,8 +32,8 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"golden", {"base", "config", "diff", "hash", "host", "model", "pipeline"}},
     {"protocol", {"base", "config", "diff", "golden", "host", "model", "pipeline", "trace"}},
     {"cli",
-     {"base", "config", "diff", "editor", "golden", "hash", "host", "model", "pipeline", "protocol",
-      "report", "runner", "trace"}},
+     {"base", "config", "conversation", "diff", "editor", "golden", "hash", "host", "model",
+      "pipeline", "protocol", "report", "runner", "trace"}},
 };
 
 /// A room outside core that is built on another one: core/doc/decisions/0008.

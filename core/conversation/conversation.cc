@@ -1,0 +1,204 @@
+#include "core/conversation/conversation.h"
+
+#include <algorithm>
+
+#include "core/conversation/conversation_parts.h"
+#include "core/pipeline/message_checks.h"
+
+namespace plumbline::conversation {
+namespace {
+
+Result<void> check_index(size_t index, const Transcript& transcript) {
+  if (index < transcript.n_messages()) return {};
+  return Error{PLUMB_INVALID_ARGUMENT,
+               "message " + std::to_string(index) + ": the conversation has " +
+                   std::to_string(transcript.n_messages()) + ", counted from 0"};
+}
+
+Result<void> check_messages(const std::vector<OrderedJson>& messages) {
+  if (messages.empty()) return Error{PLUMB_INVALID_ARGUMENT, "no messages, expected at least one"};
+  return pipeline::check_conversation(OrderedJson(messages));
+}
+
+bool waits_for_results(const OrderedJson& message) {
+  const auto calls = message.find("tool_calls");
+  return is_answer(message) && calls != message.end() && !calls->empty();
+}
+
+Transcript cut_at(const Transcript& transcript, size_t index) {
+  Transcript rest = transcript;
+  rest.entries().resize(index, Entry{OrderedJson()});
+  return rest;
+}
+
+}  // namespace
+
+Options options_of(const config::PipelineConfig& config) {
+  return {.policy = config.context.policy, .reserve_output = config.context.reserve_output};
+}
+
+Conversation::Conversation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Conversation::~Conversation() = default;
+
+Result<std::unique_ptr<Conversation>> Conversation::create(pipeline::Pipeline& pipeline,
+                                                           const Options& options) {
+  PLUMB_ASSIGN(PromptMaker prompts, PromptMaker::create(pipeline, options.history_ids));
+  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline.tokenizer());
+  PLUMB_ASSIGN(pipeline::SamplerChain sampler, pipeline.sampler());
+  PLUMB_ASSIGN(model::Decoder* const decoder, pipeline.decoder());
+  return std::unique_ptr<Conversation>(new Conversation(std::make_unique<Parts>(
+      pipeline, options, std::move(prompts), *tokenizer, *decoder, std::move(sampler))));
+}
+
+std::vector<char> Conversation::Parts::sampler_state_at(size_t index) const {
+  for (size_t at = index; at < transcript.n_messages(); ++at) {
+    const Entry& entry = transcript.entries()[at];
+    if (!entry.sampler_state.empty()) return entry.sampler_state;
+  }
+  return {};
+}
+
+Result<void> Conversation::Parts::replace(Transcript next, size_t index) {
+  const std::vector<char> state = sampler_state_at(index);
+  if (!state.empty()) PLUMB_TRY(sampler->set_state(state));
+  transcript = std::move(next);
+  settle_state();
+  return {};
+}
+
+void Conversation::Parts::settle_state() {
+  const auto& entries = transcript.entries();
+  const bool waits = !entries.empty() && waits_for_results(entries.back().message);
+  if (machine.state() == State::kToolCall && !waits) static_cast<void>(machine.on(Event::kAbandon));
+  if (machine.state() == State::kIdle && waits) static_cast<void>(machine.on(Event::kToolCall));
+  static_cast<void>(machine.take_passed());
+}
+
+Result<Answer> Conversation::Parts::answer_instead(size_t index, OrderedJson message,
+                                                   uint32_t attempt, const Request& request,
+                                                   const Gate::Pass& pass) {
+  Task task{cut_at(transcript, index), Event::kAsk, attempt, sampler_state_at(index)};
+  if (!message.is_null()) task.transcript.append(std::move(message));
+  if (machine.state() == State::kToolCall) PLUMB_TRY(machine.on(Event::kAbandon));
+  return answer(std::move(task), request, pass);
+}
+
+Result<Answer> Conversation::ask(std::vector<OrderedJson> messages, const Request& request) {
+  PLUMB_TRY(check_messages(messages));
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  Transcript next = parts_->transcript;
+  for (OrderedJson& message : messages) next.append(std::move(message));
+  return parts_->answer({std::move(next)}, request, pass);
+}
+
+Result<Answer> Conversation::ask(std::string_view text, const Request& request) {
+  return ask(std::vector<OrderedJson>{{{"role", "user"}, {"content", text}}}, request);
+}
+
+Result<Answer> Conversation::retry(const Request& request) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  const auto& entries = parts_->transcript.entries();
+  if (entries.empty() || !is_answer(entries.back().message))
+    return Error{PLUMB_INVALID_ARGUMENT, "the last message is no answer: there is none to retry"};
+  const Entry& last = entries.back();
+  return parts_->answer_instead(entries.size() - 1, last.begun, last.attempt + 1, request, pass);
+}
+
+Result<Answer> Conversation::edit(size_t index, OrderedJson message, const Request& request) {
+  PLUMB_TRY(check_messages({message}));
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_TRY(check_index(index, parts_->transcript));
+  return parts_->answer_instead(index, std::move(message), 0, request, pass);
+}
+
+Result<void> Conversation::cut(size_t index) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_TRY(check_index(index, parts_->transcript));
+  return parts_->replace(cut_at(parts_->transcript, index), index);
+}
+
+Result<OrderedJson> Conversation::undo() {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  const auto& entries = parts_->transcript.entries();
+  const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
+    return entry.message["role"] == "user";
+  });
+  if (last == entries.rend())
+    return Error{PLUMB_INVALID_ARGUMENT, "the conversation has no user's message to undo"};
+  OrderedJson message = last->message;
+  const auto index = static_cast<size_t>(entries.rend() - last) - 1;
+  PLUMB_TRY(parts_->replace(cut_at(parts_->transcript, index), index));
+  return message;
+}
+
+Result<void> Conversation::set_system(std::string_view text) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  auto& entries = parts_->transcript.entries();
+  const bool is_there = !entries.empty() && entries.front().message["role"] == "system";
+  if (is_there) entries.erase(entries.begin());
+  if (!text.empty()) {
+    entries.insert(entries.begin(),
+                   Entry{OrderedJson{{"role", "system"}, {"content", std::string(text)}}});
+  }
+  return {};
+}
+
+Result<void> Conversation::set_variables(OrderedJson variables) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  if (!variables.is_object())
+    return Error{PLUMB_INVALID_ARGUMENT, "template variables: expected an object"};
+  for (const char* key : {"messages", "add_generation_prompt", "continue_final_message"}) {
+    if (variables.contains(key)) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "template variables: the conversation sets " + std::string(key) + " itself"};
+    }
+  }
+  parts_->prompts.variables = std::move(variables);
+  return {};
+}
+
+Result<void> Conversation::set_sampling(const config::SamplingConfig& sampling) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(pipeline::SamplerChain chain,
+               pipeline::make_sampler(sampling, parts_->pipeline.host(),
+                                      parts_->decoder.hyper_parameters().n_vocab));
+  parts_->sampler = std::make_unique<pipeline::SamplerChain>(std::move(chain));
+  parts_->seed = sampling.seed;
+  for (Entry& entry : parts_->transcript.entries()) entry.sampler_state.clear();
+  return {};
+}
+
+Result<void> Conversation::set_messages(std::vector<OrderedJson> messages) {
+  PLUMB_TRY(pipeline::check_conversation(OrderedJson(messages)));
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  Transcript next;
+  for (OrderedJson& message : messages) next.append(std::move(message));
+  return parts_->replace(std::move(next), 0);
+}
+
+void Conversation::cancel() noexcept {
+  parts_->gate.cancel();
+}
+
+State Conversation::state() const {
+  return parts_->machine.state();
+}
+
+Result<OrderedJson> Conversation::messages() {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  return parts_->transcript.messages();
+}
+
+Result<Conversation::Usage> Conversation::usage() {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  Usage usage;
+  usage.held_rows = parts_->decoder.n_past();
+  usage.capacity_rows = parts_->decoder.capacity_rows();
+  usage.kv_bytes_per_row = parts_->decoder.kv_bytes_per_row();
+  usage.n_evicted_messages = parts_->transcript.n_erased();
+  usage.n_encoded_bytes = parts_->prompts.cache().n_encoded_bytes();
+  usage.n_reused_bytes = parts_->prompts.cache().n_reused_bytes();
+  return usage;
+}
+
+}  // namespace plumbline::conversation

@@ -1,0 +1,56 @@
+// conversation_parts.h: what a conversation is made of, and the making of one answer.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/conversation/conversation.h"
+
+namespace plumbline::conversation {
+
+struct Conversation::Parts {
+  Parts(pipeline::Pipeline& used, const Options& wanted, PromptMaker maker,
+        const pipeline::Tokenizer& tokens, model::Decoder& model, pipeline::SamplerChain chain)
+      : pipeline(used),
+        options(wanted),
+        tokenizer(tokens),
+        decoder(model),
+        gate(wanted.when_busy),
+        prompts(std::move(maker)),
+        sampler(std::make_unique<pipeline::SamplerChain>(std::move(chain))),
+        seed(used.config().sampling.seed),
+        held(model) {}
+
+  /// What an answer is made for.
+  struct Task {
+    Transcript transcript;  // takes the place of the present one if all goes well
+    Event event = Event::kAsk;
+    uint32_t attempt = 0;  // answers to the same messages that were thrown away
+    std::vector<char> sampler_state = {};  // empty: as it is
+  };
+  Result<Answer> answer(Task task, const Request& request, const Gate::Pass& pass);
+  /// Answers with a message, if it is not null, in the place of entry `index` and all behind it.
+  Result<Answer> answer_instead(size_t index, OrderedJson message, uint32_t attempt,
+                                const Request& request, const Gate::Pass& pass);
+  /// The state of the sampler in front of the first answer from entry `index` on; empty if there is
+  /// none.
+  std::vector<char> sampler_state_at(size_t index) const;
+  /// Puts a transcript in the place of the present one, whose entries from `index` on are gone.
+  Result<void> replace(Transcript next, size_t index);
+  /// Idle, or waiting for results where the transcript ends with calls of tools.
+  void settle_state();
+
+  pipeline::Pipeline& pipeline;
+  const Options options;
+  const pipeline::Tokenizer& tokenizer;
+  model::Decoder& decoder;
+  Gate gate;
+  StateMachine machine;
+  PromptMaker prompts;
+  std::unique_ptr<pipeline::SamplerChain> sampler;
+  uint64_t seed;
+  Transcript transcript;
+  HeldRows held;
+};
+
+}  // namespace plumbline::conversation
