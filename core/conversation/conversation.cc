@@ -8,6 +8,16 @@
 namespace plumbline::conversation {
 namespace {
 
+Result<void> check_policy(config::ContextPolicy policy) {
+  if (policy == config::ContextPolicy::kTurnAware || policy == config::ContextPolicy::kFull)
+    return {};
+  return Error{
+      PLUMB_INVALID_CONFIG,
+      "context.policy ring and sink_ring drop tokens wherever they stand, the system "
+      "message and halves of turns too: they are for raw text; expected turn_aware or full "
+      "of a conversation"};
+}
+
 Result<void> check_index(size_t index, const Transcript& transcript) {
   if (index < transcript.n_messages()) return {};
   return Error{PLUMB_INVALID_ARGUMENT,
@@ -34,7 +44,12 @@ Transcript cut_at(const Transcript& transcript, size_t index) {
 }  // namespace
 
 Options options_of(const config::PipelineConfig& config) {
-  return {.policy = config.context.policy, .reserve_output = config.context.reserve_output};
+  const config::ContextConfig& context = config.context;
+  return {.policy = context.policy,
+          .reserve_output = context.reserve_output,
+          .evict_to = context.evict_to,
+          .history_ids = context.history_ids,
+          .when_busy = context.when_busy};
 }
 
 Conversation::Conversation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -42,6 +57,7 @@ Conversation::~Conversation() = default;
 
 Result<std::unique_ptr<Conversation>> Conversation::create(pipeline::Pipeline& pipeline,
                                                            const Options& options) {
+  PLUMB_TRY(check_policy(options.policy));
   PLUMB_ASSIGN(PromptMaker prompts, PromptMaker::create(pipeline, options.history_ids));
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline.tokenizer());
   PLUMB_ASSIGN(pipeline::SamplerChain sampler, pipeline.sampler());

@@ -31,7 +31,7 @@ struct Options {
   /// of what there is room for.
   std::optional<uint32_t> evict_to = {};
   HistoryIds history_ids = HistoryIds::kStored;
-  WhenBusy when_busy = WhenBusy::kQueue;
+  WhenBusy when_busy = WhenBusy::kReject;
   /// What strftime_now sees in every turn, so that the beginning of the prompt stays the same.
   int64_t now_unix_s = 0;
 };

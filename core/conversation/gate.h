@@ -12,11 +12,12 @@
 #include <mutex>
 #include <thread>
 
+#include "core/config/pipeline_config.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::conversation {
 
-enum class WhenBusy { kReject, kQueue };
+using config::WhenBusy;
 
 class Gate {
  public:

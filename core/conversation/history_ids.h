@@ -8,12 +8,13 @@
 #include <span>
 #include <vector>
 
+#include "core/config/pipeline_config.h"
 #include "core/conversation/span_cache.h"
 #include "core/conversation/transcript.h"
 
 namespace plumbline::conversation {
 
-enum class HistoryIds { kStored, kRetokenise };
+using config::HistoryIds;
 
 struct PromptIds {
   std::vector<int32_t> ids;
