@@ -19,6 +19,7 @@ BEST = 2048  # of a real row, renumbered in id order: its tail is mass, not info
 FULL_ROWS = ("smollm2-135m/capital", "smollm2-135m/long", "qwen2.5-coder-0.5b/chat", "gemma3-270m/capital")
 LISTED = 24  # kept ids that are written out; of more, a hash
 MOST_EDGES = 64
+BESIDE = 1e-5  # more than an edge token's margin
 
 
 def f32(x: float) -> float:
@@ -90,6 +91,24 @@ def truncations(hf: bool) -> list[list]:
     sets += [[of("min_p", p=p, min_keep=n)] for p in (0.05, 0.5) for n in (2, 5, 30)]
     variant = "hf" if hf else "llamacpp"
     return sets + [[of("typical", p=p, variant=variant)] for p in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)]
+
+
+def close(row: np.ndarray, hf: bool) -> list[list]:
+    """Thresholds a little to either side of where a token goes."""
+    shares, order = rules.softmax(row), rules.ranked(row)
+    sums, typical = np.cumsum(shares[order]), np.cumsum(shares[rules.typical_order(row)])
+    sets = []
+    for rank, side in itertools.product((1, 4, 12), (-BESIDE, BESIDE)):
+        share, ratio = shares[order[rank]], shares[order[rank]] / shares.max()
+        if ratio <= BESIDE or max(sums[rank], typical[rank]) >= 1 - BESIDE:
+            continue
+        sets.append([of("top_p", p=sums[rank - 1] + side)])
+        sets.append([of("min_p", p=ratio + side)])
+        sets.append([of("typical", p=typical[rank] + side, variant="hf" if hf else "llamacpp")])
+        if not hf:
+            sets.append([of("top_n_sigma", n=(row.max() - row[order[rank]]) / row.astype(np.float64).std() + side)])
+            sets.append([of("xtc", probability=1.0, threshold=min(share + side, 0.5), min_keep=1)])
+    return sets
 
 
 def temperatures() -> list[list]:
@@ -181,9 +200,12 @@ def left_record(row: np.ndarray, edges: np.ndarray) -> dict:
         record["sha256"] = hashlib.sha256(kept.astype("<i4").tobytes()).hexdigest()[:16]
     shares = rules.softmax(row)
     order = rules.ranked(row)
-    at = sorted({0, 1, 2, kept.size // 4, kept.size // 2, kept.size - 1})
+    at = sorted({0, 1, 2, 3, 4, kept.size // 2, kept.size - 1})
     record["p"] = [[int(order[i]), float(f"{shares[order[i]]:.10g}")] for i in at if i < kept.size]
-    return record | ({"edge": edges.tolist()} if edges.size else {})
+    if edges.size:
+        gone = np.isneginf(row[edges])
+        record["edge"] = {"kept": edges[~gone].tolist(), "gone": edges[gone].tolist()}
+    return record
 
 
 def run(reference, stages: list, row: np.ndarray, history: dict) -> list | None:
@@ -202,21 +224,25 @@ def run(reference, stages: list, row: np.ndarray, history: dict) -> list | None:
     return records
 
 
-def matrix(create, sets: list, rows: dict, each: int, known: dict) -> list:
-    """Runs the i-th set on `each` rows, chosen so that all rows take turns."""
-    cases, n_left_out = [], 0
-    names = list(rows)
+def spread(sets: list, rows: dict, each: int) -> list[tuple]:
+    """The i-th set on `each` rows and their histories, chosen so that all take turns."""
+    names, pairs = list(rows), []
     for i, stages in enumerate(sets):
         for j in range(each):
             name = names[(i * 7 + j * (len(names) // each + 1)) % len(names)]
-            which = "loop" if stages[0][0] == "dry" or i % 2 else "few"
-            history = known[name][which]
-            records = run(create(history), stages, rows[name], history)
-            if records is None:
-                n_left_out += 1
-                continue
+            pairs.append((stages, name, "loop" if stages[0][0] == "dry" or (i // 2 + j) % 2 else "few"))
+    return pairs
+
+
+def matrix(create, pairs: list[tuple], rows: dict, known: dict) -> list:
+    cases = []
+    for stages, name, which in pairs:
+        history = known[name][which]
+        records = run(create(history), stages, rows[name], history)
+        if records is not None:
             cases.append({"row": name, "history": which, "steps": records})
-    print(f"{len(sets)} parameter sets, {len(cases)} runs, {n_left_out} left out for edge tokens in mid-chain")
+    n_sets = len({json.dumps(stages) for stages, _, _ in pairs})
+    print(f"{n_sets} parameter sets, {len(cases)} runs, {len(pairs) - len(cases)} left out for edge tokens")
     return cases
 
 
@@ -263,18 +289,18 @@ def generate(golden: Path) -> None:
         ({"row": row, "name": name} | history for row, two in known.items() for name, history in two.items()),
     )
 
-    cases = matrix(Transformers, transformers_alone(), rows, 3, known)
-    cases += matrix(Transformers, chains("hf", 2), rows, 1, known)
-    provenance.write_jsonl(folder / "transformers.jsonl", cases)
+    heads = {name: row for name, row in rows.items() if row.size <= BEST and "best" in kinds[name]}
+    pairs = spread(transformers_alone(), rows, 3) + spread(chains("hf", 2), rows, 1)
+    pairs += [(stages, name, "few") for name, row in heads.items() for stages in close(row, hf=True)]
+    provenance.write_jsonl(folder / "transformers.jsonl", matrix(Transformers, pairs, rows, known))
 
-    def llama(history):
-        return LlamaCpp(history, vocabulary)
-
-    # Its sums of f32 over a whole vocabulary are off by more than an edge token's margin.
+    # llama.cpp's sums of f32 over a whole vocabulary are off by more than an edge token's margin.
     rows = {name: row for name, row in rows.items() if row.size <= BEST}
-    cases = matrix(llama, llama_cpp_alone(), rows, 3, known)
+    pairs = spread(llama_cpp_alone(), rows, 3)
     for order, every in (("llamacpp", 5), ("slm000", 5), ("temperature_first", 7)):
-        cases += matrix(llama, chains(order, every), rows, 1, known)
+        pairs += spread(chains(order, every), rows, 1)
+    pairs += [(stages, name, "few") for name, row in heads.items() for stages in close(row, hf=False)]
+    cases = matrix(lambda history: LlamaCpp(history, vocabulary), pairs, rows, known)
     provenance.write_jsonl(folder / "llama_cpp.jsonl", cases)
     provenance.write_jsonl(folder / "mirostat.jsonl", mirostat(rows))
 

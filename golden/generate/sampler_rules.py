@@ -62,6 +62,14 @@ def min_p(row, p, min_keep=1):
     return keep, edge
 
 
+def typical_order(row):
+    """Ids with mass by the distance of -ln p from the entropy, then by rank."""
+    shares = softmax(row)
+    here = np.flatnonzero(shares > 0)
+    logs = np.log(shares[here])
+    return here[np.lexsort((here, -shares[here], np.abs(-logs + (shares[here] * logs).sum())))]
+
+
 def typical(row, p, variant):
     """hf: all up to the score at which the mass reaches p; llamacpp: no further than the token that exceeds p."""
     shares = softmax(row)
