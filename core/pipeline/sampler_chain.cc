@@ -68,6 +68,7 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
   candidates_.n = context.n_vocab;
   candidates_.picked = -1;
   candidates_.coin = candidates_.probability = std::nan("");
+  candidates_.cap_edge = -1;
   const auto address = reinterpret_cast<uintptr_t>(scratch_.data());
   void* scratch =
       scratch_.data() + (kScratchAlignment - address % kScratchAlignment) % kScratchAlignment;

@@ -1,6 +1,7 @@
 // candidates.h: the arithmetic that stages share. Nothing here allocates.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,10 @@ constexpr uint64_t rank_key(float logit, int32_t id) {
   const auto bits = std::bit_cast<uint32_t>(logit == 0 ? 0.0f : logit);
   const uint32_t ordered = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
   return uint64_t{ordered} << 32 | ~static_cast<uint32_t>(id);
+}
+
+constexpr int32_t id_of(uint64_t key) {
+  return static_cast<int32_t>(~static_cast<uint32_t>(key));
 }
 
 constexpr float logit_of(uint64_t key) {
@@ -48,8 +53,35 @@ plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plum
 /// Sum of the weights, in the order in which the candidates lie.
 double total_weight(const plumb_candidates& candidates, float largest);
 
+/// Writes the m first of the n keys to buffer, in no order, and returns how many there are:
+/// min(m, n). No two keys are equal; last: not before any. buffer: room for min(2 m, n). O(n) for
+/// any m.
+template <typename Key, typename KeyAt, typename Before>
+size_t select_first(uint32_t n, size_t m, Key* buffer, Key last, KeyAt key_at, Before before) {
+  // The buffer fills with keys that may be among the first; when it is full, its better half stays.
+  const size_t capacity = std::min<size_t>(2 * m, n);
+  size_t n_kept = 0;
+  const auto shrink = [&] {
+    if (n_kept <= m) return;
+    std::nth_element(buffer, buffer + (m - 1), buffer + n_kept, before);
+    last = buffer[m - 1];
+    n_kept = m;
+  };
+  for (uint32_t i = 0; i < n; ++i) {
+    const Key key = key_at(i);
+    if (before(last, key)) continue;
+    if (n_kept == capacity) {
+      shrink();
+      if (before(last, key)) continue;
+    }
+    buffer[n_kept++] = key;
+  }
+  shrink();
+  return n_kept;
+}
+
 /// Writes the keys of the m best candidates to buffer, in no order, and returns how many there are:
-/// min(m, n). buffer: room for min(2 m, n). O(n) for any m.
+/// min(m, n). buffer: room for min(2 m, n).
 size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer);
 
 /// Keeps the candidates for which keep(logit, id) holds, in the order in which they lie.
@@ -67,7 +99,45 @@ void keep_if(plumb_candidates& candidates, Keep keep) {
   candidates.n = n;
 }
 
+/// Bytes of the buffer in which the m best of a vocabulary are selected.
+constexpr uint64_t key_bytes(uint64_t m, uint32_t n_vocab) {
+  return std::min<uint64_t>(2 * m, n_vocab) * sizeof(uint64_t);
+}
+
+/// Keeps exactly the m best. buffer: room for min(2 m, n).
+void keep_best(plumb_candidates& candidates, size_t m, uint64_t* buffer);
+
 /// Puts the candidates in id order. buffer: room for n.
 void order_by_id(plumb_candidates& candidates, uint64_t* buffer);
+
+/// Inverse CDF: picks the first candidate, as they lie, whose cumulative mass exceeds coin times
+/// the total. coin: in [0, 1). sums: room for n.
+void draw_by_mass(plumb_candidates& candidates, float largest, double coin, double* sums);
+
+/// The mass of a row as a distribution: probability p of a logit z is e^(z - largest) / total, so
+/// -ln p = ln_total - (z - largest).
+struct Distribution {
+  double largest = 0;
+  double total = 0;
+  double ln_total = 0;
+
+  /// In the order in which the candidates lie. largest: as find_best tells.
+  static Distribution of(const plumb_candidates& candidates, float largest);
+  /// -ln p; infinite for minus infinity.
+  double surprise(float logit) const { return ln_total - (static_cast<double>(logit) - largest); }
+};
+
+/// Sum of -p ln p, summed in the order in which the candidates lie.
+double entropy(const plumb_candidates& candidates, const Distribution& distribution);
+
+/// A changed logit as f32. A finite one stays finite, so that no reweighing alone can empty a row
+/// or make an infinite logit; minus infinity stays.
+inline float finite_logit(double logit) {
+  if (logit > std::numeric_limits<float>::max()) return std::numeric_limits<float>::max();
+  if (logit < std::numeric_limits<float>::lowest() &&
+      logit != -std::numeric_limits<double>::infinity())
+    return std::numeric_limits<float>::lowest();
+  return static_cast<float>(logit);
+}
 
 }  // namespace plumbline::samplers::core

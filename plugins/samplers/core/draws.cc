@@ -7,20 +7,18 @@
 namespace plumbline::samplers::core {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 /// The first candidate by logit, then by id.
 class Greedy : public Stage {
  public:
   explicit Greedy(uint32_t) {}
 
   plumb_status apply(const plumb_sample_context&, void*, plumb_candidates& candidates,
-                     plumb_error* error) const override {
+                     plumb_error* error) override {
     if (candidates.picked >= 0) return PLUMB_OK;
     uint32_t best = 0;
     if (const auto status = find_best(candidates, &best, error); status != PLUMB_OK) return status;
     candidates.picked = candidates.ids[best];
-    candidates.coin = candidates.probability = kNone;
+    candidates.coin = candidates.probability = std::numeric_limits<double>::quiet_NaN();
     return PLUMB_OK;
   }
 };
@@ -33,26 +31,14 @@ class Cdf : public Stage {
   uint64_t scratch_bytes() const override { return n_vocab_ * sizeof(double); }
 
   plumb_status apply(const plumb_sample_context& context, void* scratch,
-                     plumb_candidates& candidates, plumb_error* error) const override {
+                     plumb_candidates& candidates, plumb_error* error) override {
     if (candidates.picked >= 0) return PLUMB_OK;
     if (candidates.order != PLUMB_ORDER_ID)
       order_by_id(candidates, static_cast<uint64_t*>(scratch));
     uint32_t best = 0;
     if (const auto status = find_best(candidates, &best, error); status != PLUMB_OK) return status;
-    auto* sums = static_cast<double*>(scratch);
-    double total = 0;
-    for (uint32_t i = 0; i < candidates.n; ++i) {
-      total += weight(candidates.logits[i], candidates.logits[best]);
-      sums[i] = total;
-    }
-    const double coin = coin_cdf(context.seed, context.step);
-    // coin * total is below total, also as rounded, so the last sum exceeds it; the first that does
-    // has mass.
-    uint32_t at = 0;
-    while (sums[at] <= coin * total) ++at;
-    candidates.picked = candidates.ids[at];
-    candidates.coin = coin;
-    candidates.probability = weight(candidates.logits[at], candidates.logits[best]) / total;
+    draw_by_mass(candidates, candidates.logits[best], coin_cdf(context.seed, context.step),
+                 static_cast<double*>(scratch));
     return PLUMB_OK;
   }
 
@@ -67,7 +53,7 @@ class Gumbel : public Stage {
   explicit Gumbel(uint32_t) {}
 
   plumb_status apply(const plumb_sample_context& context, void*, plumb_candidates& candidates,
-                     plumb_error* error) const override {
+                     plumb_error* error) override {
     if (candidates.picked >= 0) return PLUMB_OK;
     uint32_t best = 0;
     if (const auto status = find_best(candidates, &best, error); status != PLUMB_OK) return status;

@@ -1,7 +1,9 @@
 #include "parameters.h"
 
 #include <algorithm>
-#include <limits>
+#include <cfloat>
+#include <charconv>
+#include <cmath>
 
 namespace plumbline::samplers::core {
 namespace {
@@ -48,10 +50,35 @@ Result<double> Parameters::number(const char* key, bool (*is_valid)(double), con
   return bad(std::string(key) + " is " + shown(value) + ", expected " + expected);
 }
 
+Result<double> Parameters::number_or(const char* key, double fallback, bool (*is_valid)(double),
+                                     const char* expected) {
+  if (object_.contains(key)) return number(key, is_valid, expected);
+  known_.emplace_back(key);
+  return fallback;
+}
+
+Result<uint64_t> Parameters::integer(const char* key, uint64_t least, uint64_t most) {
+  const std::string expected =
+      most == UINT64_MAX
+          ? "an integer of at least " + std::to_string(least)
+          : "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+  PLUMB_ASSIGN(const json value, take(key, expected));
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    if (number >= least && number <= most) return number;
+  }
+  return bad(std::string(key) + " is " + shown(value) + ", expected " + expected);
+}
+
 Result<uint64_t> Parameters::count(const char* key) {
-  PLUMB_ASSIGN(const json value, take(key, "an integer of at least 1"));
-  if (value.is_number_unsigned() && value.get<uint64_t>() >= 1) return value.get<uint64_t>();
-  return bad(std::string(key) + " is " + shown(value) + ", expected an integer of at least 1");
+  return integer(key, 1, UINT64_MAX);
+}
+
+Result<uint64_t> Parameters::count_or(const char* key, uint64_t fallback, uint64_t least,
+                                      uint64_t most) {
+  if (object_.contains(key)) return integer(key, least, most);
+  known_.emplace_back(key);
+  return fallback;
 }
 
 Result<std::vector<int32_t>> Parameters::ids(const char* key, uint32_t n_vocab) {
@@ -68,6 +95,35 @@ Result<std::vector<int32_t>> Parameters::ids(const char* key, uint32_t n_vocab) 
     ids.push_back(id.get<int32_t>());
   }
   return ids;
+}
+
+Result<std::vector<Bias>> Parameters::biases(const char* key, uint32_t n_vocab) {
+  PLUMB_ASSIGN(const json value, take(key, "a map from ids to biases, not empty"));
+  if (!value.is_object() || value.empty())
+    return bad(std::string(key) + " is " + shown(value) +
+               ", expected a map from ids to biases, not empty");
+  std::vector<Bias> biases;
+  for (const auto& [name, bias] : value.items()) {
+    int32_t id = -1;
+    const char* const end = name.data() + name.size();
+    const auto [at, failure] = std::from_chars(name.data(), end, id);
+    if (failure != std::errc() || at != end || id < 0 || static_cast<uint32_t>(id) >= n_vocab) {
+      return bad(std::string(key) + " has the key " + shown(name) + ", expected an id from 0 to " +
+                 std::to_string(n_vocab - 1));
+    }
+    const bool is_ban = bias == "-inf";
+    if (!is_ban && !(bias.is_number() && std::fabs(bias.get<double>()) <= FLT_MAX)) {
+      return bad(std::string(key) + "[" + name + "] is " + shown(bias) +
+                 ", expected a finite number of f32, or \"-inf\" as a ban");
+    }
+    biases.push_back({id, is_ban ? -INFINITY : bias.get<float>()});
+  }
+  std::ranges::sort(biases, {}, &Bias::id);
+  const auto twice = std::ranges::adjacent_find(biases, {}, &Bias::id);
+  if (twice != biases.end())
+    return bad(std::string(key) + " names id " + std::to_string(twice->id) +
+               " twice, expected once");
+  return biases;
 }
 
 Result<std::string_view> Parameters::word_or(const char* key,

@@ -6,8 +6,12 @@
 namespace plumbline::samplers::core {
 namespace {
 
-const StageKind* const kKinds[] = {&kGreedy, &kTemperature, &kTopK,   &kTopP,
-                                   &kMinP,   &kCdf,         &kGumbel, &kScripted};
+const StageKind* const kKinds[] = {
+    &kFrequency,   &kPresence,  &kRepetition, &kDry,         &kLogitBias,
+    &kGrammarMask, &kCap,       &kTopK,       &kTopP,        &kMinP,
+    &kTypical,     &kTopNSigma, &kXtc,        &kTemperature, &kDynamicTemperature,
+    &kGreedy,      &kCdf,       &kGumbel,     &kXorshift64,  &kMirostatV2,
+    &kScripted};
 
 plumb_str PLUMB_CALL stage_at(uint32_t index) {
   return index < std::size(kKinds) ? to_abi(kKinds[index]->name) : plumb_str{};
@@ -58,6 +62,17 @@ plumb_status PLUMB_CALL apply(void* self, const plumb_sample_context* context, v
   return static_cast<Stage*>(self)->apply(*context, scratch, *candidates, error);
 }
 
+uint64_t PLUMB_CALL state_bytes(void* self) {
+  return static_cast<Stage*>(self)->state_bytes();
+}
+plumb_status PLUMB_CALL state_get(void* self, void* to, plumb_error*) {
+  static_cast<Stage*>(self)->state_get(to);
+  return PLUMB_OK;
+}
+plumb_status PLUMB_CALL state_set(void* self, const void* from, plumb_error* error) {
+  return static_cast<Stage*>(self)->state_set(from, error);
+}
+
 constexpr plumb_sampler kTable = {
     .struct_bytes = sizeof(plumb_sampler),
     .reserved = 0,
@@ -67,9 +82,9 @@ constexpr plumb_sampler kTable = {
     .destroy = destroy,
     .scratch_bytes = scratch_bytes,
     .apply = apply,
-    .state_bytes = nullptr,
-    .state_get = nullptr,
-    .state_set = nullptr,
+    .state_bytes = state_bytes,
+    .state_get = state_get,
+    .state_set = state_set,
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ class Scripted : public Stage {
       : ids_(std::move(ids)), then_draw_(then_draw) {}
 
   plumb_status apply(const plumb_sample_context& context, void*, plumb_candidates& candidates,
-                     plumb_error* error) const override {
+                     plumb_error* error) override {
     if (candidates.picked >= 0) return PLUMB_OK;
     if (context.step >= ids_.size()) {
       if (then_draw_) return PLUMB_OK;

@@ -36,21 +36,41 @@ TEST(SamplerAllocation, ApplyAllocatesNothing) {
   std::normal_distribution<float> normal(0, 3);
   std::vector<float> logits(kVocab);
   for (float& logit : logits) logit = normal(random);
-  const std::vector<StageSpec> narrow = {{"temperature", R"({"t": 0.8})"},
-                                         {"top_k", R"({"k": 20000})"},
-                                         {"top_p", R"({"p": 0.999})"},
-                                         {"min_p", R"({"p": 0.0001})"}};
-  for (const char* draw : {"greedy", "cdf", "gumbel"}) {
-    auto stages = narrow;
+  const std::vector<StageSpec> before_the_draw = {
+      {"frequency", R"({"strength": 0.1})"},
+      {"presence", R"({"strength": 0.1, "count": "all", "last": 900})"},
+      {"repetition", R"({"theta": 1.1})"},
+      {"dry", R"({"multiplier": 0.8})"},
+      {"logit_bias", R"({"biases": {"7": 1, "9": "-inf"}})"},
+      {"grammar_mask"},
+      {"dynamic_temperature", R"({"t": 0.8, "range": 0.3})"},
+      {"temperature", R"({"t": 0.8})"},
+      {"top_k", R"({"k": 30000, "ties": "all"})"},
+      {"cap", R"({"n": 20000})"},
+      {"top_n_sigma", R"({"n": 6})"},
+      {"top_p", R"({"p": 0.999, "min_keep": 5})"},
+      {"typical", R"({"p": 0.99})"},
+      {"min_p", R"({"p": 0.0001, "min_keep": 40})"},
+      {"xtc", R"({"probability": 1, "threshold": 0.001})"}};
+  Facts facts{.seed = 1, .step = 2, .control = {5}, .breakers = {3}};
+  for (uint32_t i = 0; i < 1000; ++i) {
+    facts.prompt.push_back(static_cast<int32_t>(i * i % 97));
+    facts.generated.push_back(static_cast<int32_t>(i % 31));
+    facts.allowed.push_back(static_cast<int32_t>(i * 50));
+  }
+  const Context context(facts, kVocab);
+  for (const char* draw : {"greedy", "cdf", "gumbel", "xorshift64", "mirostat_v2"}) {
+    auto stages = before_the_draw;
     stages.push_back({draw});
     const Chain chain(stages, kVocab);
     Row row(logits);
     const int before = n_allocations;
-    const auto status = chain.apply(row, 1, 2);
+    const auto status = chain.apply(row, context);
     const int after = n_allocations;
     EXPECT_EQ(status, PLUMB_OK);
     EXPECT_EQ(after - before, 0) << draw;
     EXPECT_GT(before, 0) << "operator new is not counted";
+    EXPECT_GT(row.value.n, 1u) << "the stages left nothing to draw from";
   }
 }
 

@@ -32,6 +32,7 @@ class Row {
     value.n = static_cast<uint32_t>(ids_.size());
     value.picked = -1;
     value.coin = value.probability = NAN;
+    value.cap_edge = -1;
   }
   std::vector<int32_t> kept() const { return {value.ids, value.ids + value.n}; }
   std::vector<float> logits() const { return {value.logits, value.logits + value.n}; }
@@ -42,6 +43,53 @@ class Row {
  private:
   std::vector<float> logits_;
   std::vector<int32_t> ids_;
+};
+
+/// What stages are told beside the logits.
+struct Facts {
+  uint64_t seed = 0;
+  uint64_t step = 0;
+  std::vector<int32_t> prompt = {};
+  std::vector<int32_t> generated = {};
+  std::vector<int32_t> control = {};
+  std::vector<int32_t> breakers = {};
+  std::vector<int32_t> allowed = {};  // empty: every id
+};
+
+/// Facts as a stage sees them.
+class Context {
+ public:
+  Context(const Facts& facts, uint32_t n_vocab)
+      : facts_(facts),
+        control_bits_(bits(facts.control, n_vocab)),
+        allowed_bits_(bits(facts.allowed, n_vocab)) {
+    value = make_abi<plumb_sample_context>();
+    value.n_vocab = n_vocab;
+    value.seed = facts.seed;
+    value.step = facts.step;
+    value.prompt_ids = facts_.prompt.data();
+    value.n_prompt_ids = facts_.prompt.size();
+    value.generated_ids = facts_.generated.data();
+    value.n_generated_ids = facts_.generated.size();
+    value.control_bits = control_bits_.data();
+    value.breaker_ids = facts_.breakers.data();
+    value.n_breaker_ids = facts_.breakers.size();
+    value.allowed_bits = facts_.allowed.empty() ? nullptr : allowed_bits_.data();
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  plumb_sample_context value;
+
+ private:
+  static std::vector<uint64_t> bits(const std::vector<int32_t>& ids, uint32_t n_vocab) {
+    std::vector<uint64_t> bits((n_vocab + 63) / 64, 0);
+    for (const int32_t id : ids) bits[static_cast<size_t>(id) / 64] |= uint64_t{1} << (id % 64);
+    return bits;
+  }
+
+  Facts facts_;
+  std::vector<uint64_t> control_bits_, allowed_bits_;
 };
 
 struct StageSpec {
@@ -76,18 +124,22 @@ class Chain {
 
   static const plumb_sampler& table() { return samplers::core::sampler_table(); }
 
-  plumb_status apply(Row& row, uint64_t seed = 0, uint64_t step = 0,
-                     plumb_error* error = nullptr) const {
-    auto context = make_abi<plumb_sample_context>();
-    context.n_vocab = n_vocab_;
-    context.seed = seed;
-    context.step = step;
+  plumb_status apply(Row& row, const Context& context, plumb_error* error = nullptr) const {
     for (const auto& [self, scratch] : stages_) {
-      const auto status = table().apply(self, &context, scratch, &row.value, error);
+      const auto status = table().apply(self, &context.value, scratch, &row.value, error);
       if (status != PLUMB_OK) return status;
     }
     return PLUMB_OK;
   }
+  plumb_status apply(Row& row, const Facts& facts, plumb_error* error = nullptr) const {
+    return apply(row, Context(facts, n_vocab_), error);
+  }
+  plumb_status apply(Row& row, uint64_t seed = 0, uint64_t step = 0,
+                     plumb_error* error = nullptr) const {
+    return apply(row, Facts{seed, step}, error);
+  }
+
+  void* stage(size_t index) const { return stages_[index].self; }
 
  private:
   struct Made {
@@ -99,12 +151,12 @@ class Chain {
 };
 
 /// Runs a chain once.
-inline Row run(const std::vector<StageSpec>& specs, std::vector<float> logits, uint64_t seed = 0,
-               uint64_t step = 0) {
+inline Row run(const std::vector<StageSpec>& specs, std::vector<float> logits,
+               const Facts& facts = {}) {
   const Chain chain(specs, static_cast<uint32_t>(logits.size()));
   Row row(std::move(logits));
   ErrorBuffer error;
-  EXPECT_EQ(chain.apply(row, seed, step, error), PLUMB_OK) << error.message();
+  EXPECT_EQ(chain.apply(row, facts, error), PLUMB_OK) << error.message();
   return row;
 }
 

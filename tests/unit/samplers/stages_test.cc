@@ -131,8 +131,21 @@ TEST(SamplerStages, NoDistributionIsNumericInEachOfThem) {
                                          {"top_k", R"({"k": 1})"},
                                          {"top_p", R"({"p": 0.5})"},
                                          {"min_p", R"({"p": 0.5})"},
+                                         {"typical", R"({"p": 0.5})"},
+                                         {"top_n_sigma", R"({"n": 1})"},
+                                         {"xtc", R"({"probability": 1})"},
+                                         {"dynamic_temperature", R"({"t": 1, "range": 0.5})"},
+                                         {"frequency", R"({"strength": 1})"},
+                                         {"presence", R"({"strength": 1})"},
+                                         {"repetition", R"({"theta": 1.1})"},
+                                         {"dry", R"({"multiplier": 1})"},
+                                         {"logit_bias", R"({"biases": {"0": 1}})"},
+                                         {"grammar_mask"},
+                                         {"cap"},
                                          {"cdf"},
-                                         {"gumbel"}};
+                                         {"gumbel"},
+                                         {"xorshift64"},
+                                         {"mirostat_v2"}};
   const std::pair<std::vector<float>, const char*> rows[] = {
       {{1, NAN, 2}, "logit of id 1 is nan, expected a number or minus infinity"},
       {{1, 2, INFINITY}, "logit of id 2 is inf, expected a number or minus infinity"},
@@ -228,11 +241,53 @@ TEST(SamplerStages, ConfigErrorsNameKeySeenAndExpected) {
       {"temperature", "{}", PLUMB_INVALID_CONFIG,
        "temperature: key \"t\" is missing, expected a number above 0"},
       {"temperature", R"({"t": 1, "temp": 2})", PLUMB_INVALID_CONFIG,
-       "temperature: unknown key \"temp\", expected t"},
+       "temperature: unknown key \"temp\", expected greedy_below or t"},
       {"top_k", R"({"k": 0})", PLUMB_INVALID_CONFIG,
        "top_k: k is 0, expected an integer of at least 1"},
       {"top_k", R"({"k": 1.5})", PLUMB_INVALID_CONFIG,
        "top_k: k is 1.5, expected an integer of at least 1"},
+      {"top_k", R"({"k": 1, "ties": "some"})", PLUMB_INVALID_CONFIG,
+       "top_k: ties is \"some\", expected \"exact\" or \"all\""},
+      {"top_p", R"({"p": 1, "min_keep": 0})", PLUMB_INVALID_CONFIG,
+       "top_p: min_keep is 0, expected an integer of at least 1"},
+      {"typical", R"({"p": 0.5, "variant": "vllm"})", PLUMB_INVALID_CONFIG,
+       "typical: variant is \"vllm\", expected \"hf\" or \"llamacpp\""},
+      {"top_n_sigma", R"({"n": 0})", PLUMB_INVALID_CONFIG,
+       "top_n_sigma: n is 0, expected a number above 0"},
+      {"xtc", R"({"probability": 1, "threshold": 0.51})", PLUMB_INVALID_CONFIG,
+       "xtc: threshold is 0.51, expected a number from 0 to 0.5"},
+      {"temperature", R"({"t": -0.1, "greedy_below": 0})", PLUMB_INVALID_CONFIG,
+       "temperature: t is -0.1, expected a number of at least 0"},
+      {"dynamic_temperature", R"({"t": 1, "range": -1})", PLUMB_INVALID_CONFIG,
+       "dynamic_temperature: range is -1, expected a number of at least 0"},
+      {"frequency", R"({"strength": 1e39})", PLUMB_INVALID_CONFIG,
+       "frequency: strength is 1e+39, expected a finite number of f32"},
+      {"frequency", R"({"strength": 1, "last": -1})", PLUMB_INVALID_CONFIG,
+       "frequency: last is -1, expected an integer of at least 0"},
+      {"presence", R"({"strength": 1, "count": "prompt"})", PLUMB_INVALID_CONFIG,
+       "presence: count is \"prompt\", expected \"generated\" or \"all\""},
+      {"repetition", R"({"theta": 0})", PLUMB_INVALID_CONFIG,
+       "repetition: theta is 0, expected a number above 0; 1 changes nothing"},
+      {"repetition", R"({"theta": 1, "rule": "ctrl"})", PLUMB_INVALID_CONFIG,
+       "repetition: rule is \"ctrl\", expected \"ctrl_normalised\" or \"ctrl_sign\""},
+      {"dry", R"({"multiplier": 1, "base": 0.5})", PLUMB_INVALID_CONFIG,
+       "dry: base is 0.5, expected a number of at least 1"},
+      {"dry", R"({"multiplier": 1, "allowed_length": 100000})", PLUMB_INVALID_CONFIG,
+       "dry: allowed_length is 100000, expected an integer from 1 to 65535"},
+      {"cap", R"({"n": 0})", PLUMB_INVALID_CONFIG,
+       "cap: n is 0, expected an integer of at least 1"},
+      {"mirostat_v2", R"({"tau": -1})", PLUMB_INVALID_CONFIG,
+       "mirostat_v2: tau is -1, expected a number from 0 to 1000000"},
+      {"logit_bias", R"({"biases": {}})", PLUMB_INVALID_CONFIG,
+       "logit_bias: biases is {}, expected a map from ids to biases, not empty"},
+      {"logit_bias", R"({"biases": {"10": 1}})", PLUMB_INVALID_CONFIG,
+       "logit_bias: biases has the key \"10\", expected an id from 0 to 9"},
+      {"logit_bias", R"({"biases": {"1 ": 1}})", PLUMB_INVALID_CONFIG,
+       "logit_bias: biases has the key \"1 \", expected an id from 0 to 9"},
+      {"logit_bias", R"({"biases": {"1": 1, "01": 2}})", PLUMB_INVALID_CONFIG,
+       "logit_bias: biases names id 1 twice, expected once"},
+      {"logit_bias", R"({"biases": {"1": "inf"}})", PLUMB_INVALID_CONFIG,
+       "logit_bias: biases[1] is \"inf\", expected a finite number of f32, or \"-inf\" as a ban"},
       {"top_p", R"({"p": 1.01})", PLUMB_INVALID_CONFIG,
        "top_p: p is 1.01, expected a number from 0 to 1"},
       {"top_p", R"({"p": "0.9"})", PLUMB_INVALID_CONFIG,
@@ -249,7 +304,11 @@ TEST(SamplerStages, ConfigErrorsNameKeySeenAndExpected) {
       {"scripted", R"({"ids": [1], "then": "stop"})", PLUMB_INVALID_CONFIG,
        "scripted: then is \"stop\", expected \"end\" or \"draw\""},
       {"topp", "{}", PLUMB_NOT_FOUND,
-       "stage \"topp\", expected one of greedy temperature top_k top_p min_p cdf gumbel scripted"},
+       "stage \"topp\", expected one of frequency presence repetition dry logit_bias grammar_mask "
+       "cap "
+       "top_k top_p min_p typical top_n_sigma xtc temperature dynamic_temperature greedy cdf "
+       "gumbel "
+       "xorshift64 mirostat_v2 scripted"},
   };
   for (const BadConfig& one : bad) {
     SCOPED_TRACE(one.params);
@@ -273,9 +332,12 @@ TEST(SamplerStages, EveryStageHasASchema) {
     EXPECT_EQ(schema["type"], "object") << name;
     EXPECT_EQ(schema["additionalProperties"], false) << name;
   }
-  EXPECT_THAT(names, ElementsAre("greedy", "temperature", "top_k", "top_p", "min_p", "cdf",
-                                 "gumbel", "scripted"));
-  EXPECT_EQ(Chain::table().parameters_schema_at(8).bytes, 0u);
+  EXPECT_THAT(
+      names, ElementsAre("frequency", "presence", "repetition", "dry", "logit_bias", "grammar_mask",
+                         "cap", "top_k", "top_p", "min_p", "typical", "top_n_sigma", "xtc",
+                         "temperature", "dynamic_temperature", "greedy", "cdf", "gumbel",
+                         "xorshift64", "mirostat_v2", "scripted"));
+  EXPECT_EQ(Chain::table().parameters_schema_at(21).bytes, 0u);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr std::array<uint32_t, 4> philox4x32_10(std::array<uint32_t, 4> counter,
 
 namespace detail {
 
-enum class CoinKind : uint32_t { kCdf = 0, kGumbel = 1 };
+enum class CoinKind : uint32_t { kCdf = 0, kGumbel = 1, kXtc = 2 };
 
 constexpr uint64_t coin_bits(uint64_t seed, uint64_t step, uint32_t id, CoinKind kind) {
   const auto words =
@@ -52,6 +52,12 @@ constexpr double coin_gumbel(uint64_t seed, uint64_t step, int32_t id) {
   const uint64_t bits =
       detail::coin_bits(seed, step, static_cast<uint32_t>(id), detail::CoinKind::kGumbel);
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
+/// The coin that decides whether xtc acts: as coin_cdf, from counters of its own.
+constexpr double coin_xtc(uint64_t seed, uint64_t step) {
+  return static_cast<double>(detail::coin_bits(seed, step, 0, detail::CoinKind::kXtc) >> 11) *
+         0x1p-53;
 }
 
 }  // namespace plumbline
