@@ -41,6 +41,11 @@ void Gate::leave() {
   turn_.notify_all();
 }
 
+size_t Gate::n_waiting() {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void Gate::cancel() noexcept {
   flag(epoch_.load(std::memory_order_acquire)).store(true, std::memory_order_release);
 }

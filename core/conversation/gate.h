@@ -54,6 +54,8 @@ class Gate {
   /// Cancels the request that is inside; nothing if none is. One that comes in later is not hit.
   /// [any-thread, and from a signal handler]
   void cancel() noexcept;
+  /// [any-thread]
+  size_t n_waiting();
 
  private:
   // A flag of its own for each of the last epochs: a late cancel hits one that is over.
