@@ -82,9 +82,9 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
   const Budget budget = budget_of(options, decoder, generation.max_tokens);
   generation.reserve_output = budget.reserve_rows;
   Transcript& next = task.transcript;
-  PLUMB_ASSIGN(FittedPrompt fitted,
-               prompts.make_fit(
-                   next, {.now_unix_s = options.now_unix_s, .thinking = request.thinking}, budget));
+  PLUMB_ASSIGN(
+      FittedPrompt fitted,
+      prompts.make_fit(next, {.now_unix_s = now_unix_s, .thinking = request.thinking}, budget));
   Answer answer;
   answer.evicted = fitted.evicted;
   answer.epoch = pass.epoch();
@@ -100,12 +100,14 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
     begun = std::move(next.entries().back().message);
     next.entries().pop_back();
   }
-  answer.seed = seed_of_answer(request.seed.value_or(seed), next.n_answers(), task.attempt);
+  answer.seed =
+      seed_of_answer(request.seed.value_or(sampling.seed), next.n_answers(), task.attempt);
   generation.prompt_ids = std::move(fitted.prompt.ids);
   generation.n_held = answer.n_reused_rows;
   generation.seed = answer.seed;
   generation.cancel = &pass.cancel();
   generation.on_pick = request.on_pick;
+  generation.on_logits = request.on_logits;
   Delivery delivery(pass, request.on_text);
   Result<void> told;
   generation.on_text = [&](std::string_view text) {

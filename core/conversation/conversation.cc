@@ -159,8 +159,7 @@ Result<void> Conversation::set_system(std::string_view text) {
   return {};
 }
 
-Result<void> Conversation::set_variables(OrderedJson variables) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+Result<void> check_variables(const OrderedJson& variables) {
   if (!variables.is_object())
     return Error{PLUMB_INVALID_ARGUMENT, "template variables: expected an object"};
   for (const char* key : {"messages", "add_generation_prompt", "continue_final_message"}) {
@@ -169,6 +168,12 @@ Result<void> Conversation::set_variables(OrderedJson variables) {
                    "template variables: the conversation sets " + std::string(key) + " itself"};
     }
   }
+  return {};
+}
+
+Result<void> Conversation::set_variables(OrderedJson variables) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_TRY(check_variables(variables));
   parts_->prompts.variables = std::move(variables);
   return {};
 }
@@ -179,7 +184,7 @@ Result<void> Conversation::set_sampling(const config::SamplingConfig& sampling) 
                pipeline::make_sampler(sampling, parts_->pipeline.host(),
                                       parts_->decoder.hyper_parameters().n_vocab));
   parts_->sampler = std::make_unique<pipeline::SamplerChain>(std::move(chain));
-  parts_->seed = sampling.seed;
+  parts_->sampling = sampling;
   for (Entry& entry : parts_->transcript.entries()) entry.sampler_state.clear();
   return {};
 }

@@ -50,6 +50,8 @@ struct Request {
   Delivery::Sink on_text = {};
   std::function<void(State state)> on_state = {};
   std::function<void(const pipeline::Pick& pick)> on_pick = {};
+  /// Each row of logits that is about to be picked from, f32[V], borrowed until return.
+  std::function<void(std::span<const float> logits)> on_logits = {};
 };
 
 struct Answer {
@@ -69,6 +71,13 @@ struct Answer {
   double prefill_s = 0;
   double time_to_first_token_s = 0;
   double decode_s = 0;
+};
+
+struct Restored {
+  size_t n_messages = 0;
+  /// The file was saved with the stages and parameters that are at work now: then the seed and the
+  /// stages' state are the file's too, else they stay as they are.
+  bool has_same_sampling = false;
 };
 
 /// All calls are [any-thread] and one at a time: while one answers, another waits or is turned
@@ -105,6 +114,14 @@ class Conversation {
   Result<void> set_sampling(const config::SamplingConfig& sampling);
   /// Puts other messages in the place of all.
   Result<void> set_messages(std::vector<OrderedJson> messages);
+
+  /// Writes all that the answers to come depend on into a file, which is there whole or not at all.
+  /// Fails NOT_FOUND: path and reason.
+  Result<void> save(const std::string& path);
+  /// Puts a saved conversation in the place of this one. Fails NOT_FOUND, CORRUPT (no saved
+  /// conversation, of a later version, cut off, damaged, made up), INVALID_ARGUMENT (with another
+  /// model, vocabulary or template).
+  Result<Restored> restore(const std::string& path);
 
   /// Cancels the answer that is being made, if there is one: nothing more of it is delivered, and
   /// it is kept up to the last token that was. [any-thread, and from a signal handler]

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/conversation/conversation.h"
+#include "core/conversation/identity.h"
 
 namespace plumbline::conversation {
 
@@ -18,7 +19,8 @@ struct Conversation::Parts {
         gate(wanted.when_busy),
         prompts(std::move(maker)),
         sampler(std::make_unique<pipeline::SamplerChain>(std::move(chain))),
-        seed(used.config().sampling.seed),
+        now_unix_s(wanted.now_unix_s),
+        sampling(used.config().sampling),
         held(model) {}
 
   /// What an answer is made for.
@@ -39,6 +41,8 @@ struct Conversation::Parts {
   Result<void> replace(Transcript next, size_t index);
   /// Idle, or waiting for results where the transcript ends with calls of tools.
   void settle_state();
+  Result<const Identity*> own_identity();
+  Result<Restored> restore(std::string_view file);
 
   pipeline::Pipeline& pipeline;
   const Options options;
@@ -48,9 +52,14 @@ struct Conversation::Parts {
   StateMachine machine;
   PromptMaker prompts;
   std::unique_ptr<pipeline::SamplerChain> sampler;
-  uint64_t seed;
+  int64_t now_unix_s;
+  config::SamplingConfig sampling;
   Transcript transcript;
   HeldRows held;
+  std::optional<Identity> identity;  // once it was asked for
 };
+
+/// Template variables that a conversation can have beside its messages. Fails INVALID_ARGUMENT.
+Result<void> check_variables(const OrderedJson& variables);
 
 }  // namespace plumbline::conversation

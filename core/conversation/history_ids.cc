@@ -29,11 +29,23 @@ PromptIds join_parts(std::span<const SpanCache::Part> parts, const Transcript& t
   return joined;
 }
 
+Result<bool> spells(const pipeline::Tokenizer& tokenizer, const Spoken& spoken) {
+  std::string_view rest = spoken.bytes;
+  for (const int32_t id : spoken.ids) {
+    PLUMB_ASSIGN(const std::string_view bytes, tokenizer.piece(id, false));
+    if (!rest.starts_with(bytes)) return false;
+    rest.remove_prefix(bytes.size());
+  }
+  return rest.empty();
+}
+
 Result<std::vector<Spoken>> spoken_parts(const SpanCache& cache,
                                          const pipeline::Tokenizer& tokenizer, Spoken last,
                                          std::span<const int32_t> generated) {
   std::vector<Spoken> spoken;
   if (last.ids.empty() || !cache.is_cut(last.ids.front())) return spoken;
+  PLUMB_ASSIGN(const bool is_spelt, spells(tokenizer, last));
+  if (!is_spelt) return spoken;
   spoken.push_back(std::move(last));
   for (const int32_t id : generated) {
     PLUMB_ASSIGN(const std::string_view bytes, tokenizer.piece(id, false));

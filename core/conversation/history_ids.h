@@ -31,6 +31,9 @@ struct PromptIds {
 PromptIds join_parts(std::span<const SpanCache::Part> parts, const Transcript& transcript,
                      HistoryIds history_ids);
 
+/// Do the ids decode to the bytes? Fails INVALID_ARGUMENT: an id outside the vocabulary.
+Result<bool> spells(const pipeline::Tokenizer& tokenizer, const Spoken& spoken);
+
 /// What the model said, in the parts that a later prompt will have if its template writes the same
 /// bytes. last: the prompt's last part. generated: without an end token, for the template writes
 /// that. Nothing where the prompt has no borders.

@@ -28,6 +28,8 @@ Result<PromptMaker> PromptMaker::create(pipeline::Pipeline& pipeline, HistoryIds
   PLUMB_TRY(pipeline.chat_template());
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline.tokenizer());
   PLUMB_ASSIGN(const std::span<const uint64_t> control_bits, pipeline.control_bits());
+  // Where strangers may have written the answers, no control token in them is history.
+  if (!pipeline.config().chat_template.trusts_assistant) history_ids = HistoryIds::kRetokenise;
   return PromptMaker(pipeline, *tokenizer, control_bits, history_ids);
 }
 

@@ -44,12 +44,17 @@ class TinyTalk {
   /// The next answers are these ids.
   void will_say(const std::vector<int32_t>& ids) {
     const std::string params = nlohmann::json{{"ids", ids}, {"then", "end"}}.dump();
+    will_pick({{"scripted", config::kAuto, params}, {"greedy", config::kAuto, "{}"}});
+  }
+  void will_say(const std::string& text) { will_say(ids(text)); }
+  /// The next answers are what the config says.
+  void will_choose() { will_pick(pipeline_->config().sampling.stages); }
+  void will_pick(std::vector<config::StageConfig> stages) {
     config::SamplingConfig sampling = pipeline_->config().sampling;
-    sampling.stages = {{"scripted", config::kAuto, params}, {"greedy", config::kAuto, "{}"}};
+    sampling.stages = std::move(stages);
     const auto set = talk_->set_sampling(sampling);
     EXPECT_TRUE(set) << (set ? "" : set.error().message);
   }
-  void will_say(const std::string& text) { will_say(ids(text)); }
   OrderedJson messages() {
     auto messages = talk_->messages();
     EXPECT_TRUE(messages);

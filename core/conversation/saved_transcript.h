@@ -1,0 +1,19 @@
+// saved_transcript.h: a transcript as JSON and back; what comes back is checked.
+#pragma once
+
+#include "core/conversation/transcript.h"
+#include "core/pipeline/tokenizer.h"
+
+namespace plumbline::conversation {
+
+OrderedJson saved(const Transcript& transcript);
+
+/// Fails CORRUPT: which value is wrong, and what was expected; ids that do not spell the text that
+/// they are kept for.
+Result<Transcript> restored(const OrderedJson& saved, const pipeline::Tokenizer& tokenizer);
+
+/// Bytes as hexadecimal digits and back. Fails CORRUPT.
+std::string to_hex(std::string_view bytes);
+Result<std::string> from_hex(std::string_view digits);
+
+}  // namespace plumbline::conversation

@@ -1,0 +1,150 @@
+// A conversation into a file and out of it.
+#include "core/base/os/durable.h"
+#include "core/base/os/regular_file.h"
+#include "core/conversation/conversation_parts.h"
+#include "core/conversation/saved_file.h"
+#include "core/conversation/saved_transcript.h"
+
+namespace plumbline::conversation {
+namespace {
+
+constexpr uint64_t kFileBytesMax = uint64_t{1} << 33;
+// Writing JSON recurses, and saved files come from outside.
+constexpr int kDepthMax = 128;
+constexpr const char* kTalk = "talk";
+
+bool is_deeper_than(const OrderedJson& json, int depth) {
+  if (!json.is_structured()) return false;
+  return depth == 0 || std::any_of(json.begin(), json.end(), [&](const OrderedJson& inner) {
+           return is_deeper_than(inner, depth - 1);
+         });
+}
+
+OrderedJson to_json(const Identity& identity) {
+  return {{"model", identity.model},
+          {"vocabulary", identity.vocabulary},
+          {"template", identity.chat_template},
+          {"sampling", identity.sampling},
+          {"numerics", identity.numerics}};
+}
+
+Result<OrderedJson> parse(const Sections& sections) {
+  const auto found = sections.find(kTalk);
+  if (found == sections.end())
+    return Error{PLUMB_CORRUPT, "a saved conversation without its section " + std::string(kTalk)};
+  OrderedJson json = OrderedJson::parse(found->second, nullptr, false);
+  if (!json.is_object() || is_deeper_than(json, kDepthMax)) {
+    return Error{PLUMB_CORRUPT, "section " + std::string(kTalk) +
+                                    " of a saved conversation is no JSON object, or one nested "
+                                    "deeper than " +
+                                    std::to_string(kDepthMax) + " levels"};
+  }
+  return json;
+}
+
+Result<std::string> text(const OrderedJson& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_string())
+    return Error{PLUMB_CORRUPT, std::string(key) + ": expected a text"};
+  return found->get<std::string>();
+}
+
+Result<Identity> identity_in(const OrderedJson& json) {
+  const auto saved = json.find("identity");
+  if (saved == json.end() || !saved->is_object())
+    return Error{PLUMB_CORRUPT, "identity: expected an object"};
+  Identity identity;
+  PLUMB_ASSIGN(identity.model, text(*saved, "model"));
+  PLUMB_ASSIGN(identity.vocabulary, text(*saved, "vocabulary"));
+  PLUMB_ASSIGN(identity.chat_template, text(*saved, "template"));
+  PLUMB_ASSIGN(identity.sampling, text(*saved, "sampling"));
+  PLUMB_ASSIGN(identity.numerics, text(*saved, "numerics"));
+  return identity;
+}
+
+template <typename Number>
+Result<Number> number(const OrderedJson& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number_integer())
+    return Error{PLUMB_CORRUPT, std::string(key) + ": expected a whole number"};
+  return found->get<Number>();
+}
+
+// Can the stages take every state that the answers are kept with?
+Result<void> try_states(pipeline::SamplerChain& sampler, const Transcript& transcript,
+                        const std::string& now) {
+  PLUMB_ASSIGN(const std::vector<char> before, sampler.state());
+  Result<void> tried = sampler.set_state({now.data(), now.size()});
+  for (const Entry& entry : transcript.entries()) {
+    if (tried && !entry.sampler_state.empty()) tried = sampler.set_state(entry.sampler_state);
+  }
+  PLUMB_TRY(sampler.set_state(before));
+  if (!tried) return Error{PLUMB_CORRUPT, "sampler_state: " + tried.error().message};
+  return {};
+}
+
+}  // namespace
+
+Result<const Identity*> Conversation::Parts::own_identity() {
+  if (!identity) {
+    PLUMB_ASSIGN(identity, identity_of(pipeline));
+  }
+  identity->sampling = sampling_sha256(sampling);
+  return &*identity;
+}
+
+Result<void> Conversation::save(const std::string& path) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Identity* const identity, parts_->own_identity());
+  PLUMB_ASSIGN(const std::vector<char> state, parts_->sampler->state());
+  OrderedJson talk = saved(parts_->transcript);
+  talk["identity"] = to_json(*identity);
+  talk["variables"] = parts_->prompts.variables;
+  talk["seed"] = parts_->sampling.seed;
+  talk["now_unix_s"] = parts_->now_unix_s;
+  talk["sampler_state"] = to_hex({state.data(), state.size()});
+  const auto replace = OrderedJson::error_handler_t::replace;
+  return os::write_file(path, write_sections({{kTalk, talk.dump(-1, ' ', false, replace)}}));
+}
+
+Result<Restored> Conversation::restore(const std::string& path) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const std::string file, os::read_regular_file(path, kFileBytesMax));
+  auto restored = parts_->restore(file);
+  if (!restored) return std::move(restored).error().at(path);
+  return restored;
+}
+
+Result<Restored> Conversation::Parts::restore(std::string_view file) {
+  PLUMB_ASSIGN(const Sections sections, read_sections(file));
+  PLUMB_ASSIGN(const OrderedJson talk, parse(sections));
+  PLUMB_ASSIGN(const Identity saved_identity, identity_in(talk));
+  PLUMB_ASSIGN(const Identity* const present, own_identity());
+  PLUMB_TRY(check_same(saved_identity, *present));
+  PLUMB_ASSIGN(Transcript next, restored(talk, tokenizer));
+  const auto variables = talk.find("variables");
+  if (variables == talk.end()) return Error{PLUMB_CORRUPT, "variables: expected an object"};
+  PLUMB_TRY(check_variables(*variables));
+  PLUMB_ASSIGN(const auto seed, number<uint64_t>(talk, "seed"));
+  PLUMB_ASSIGN(const auto now, number<int64_t>(talk, "now_unix_s"));
+  PLUMB_ASSIGN(const std::string digits, text(talk, "sampler_state"));
+  PLUMB_ASSIGN(const std::string state, from_hex(digits));
+
+  Restored result;
+  result.n_messages = next.n_messages();
+  result.has_same_sampling = saved_identity.sampling == present->sampling;
+  if (result.has_same_sampling) {
+    PLUMB_TRY(try_states(*sampler, next, state));
+    PLUMB_TRY(sampler->set_state({state.data(), state.size()}));
+    sampling.seed = seed;
+  } else {
+    for (Entry& entry : next.entries()) entry.sampler_state.clear();
+  }
+  prompts.variables = *variables;
+  now_unix_s = now;
+  transcript = std::move(next);
+  settle_state();
+  return result;
+}
+
+}  // namespace plumbline::conversation
