@@ -110,6 +110,11 @@ Result<plumb_handle> Backend::create_kv(const plumb_kv_shape& shape) {
   return kv;
 }
 
+void Backend::destroy_kv(plumb_handle kv) {
+  table_->kv_destroy(self_, kv);
+  std::erase(kvs_, kv);
+}
+
 Result<void> Backend::read(plumb_slice from, void* to, uint64_t bytes) const {
   ErrorBuffer error;
   const plumb_status status = table_->read(self_, from, to, bytes, error);

@@ -46,6 +46,8 @@ class Backend {
   Result<void> prepare_rows(plumb_handle weight, const plumb_tensor& tensor, uint64_t first_row,
                             uint64_t n_rows);
   Result<plumb_handle> create_kv(const plumb_kv_shape& shape);
+  /// Before its time: what is left is destroyed with the backend.
+  void destroy_kv(plumb_handle kv);
 
   Result<void> read(plumb_slice from, void* to, uint64_t bytes) const;
   Result<void> write(plumb_slice to, const void* from, uint64_t bytes) const;

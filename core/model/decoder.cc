@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/model/batch.h"
 #include "core/model/decoder_graph.h"
 #include "core/model/forward.h"
+#include "core/model/kv_size.h"
 #include "core/model/rope_table.h"
 
 namespace plumbline::model {
@@ -60,51 +62,49 @@ Result<void> Decoder::build(Weights& weights) {
   graph_options.chunk_rows = chunk_rows_;
   graph_options.head_rows = head_rows_;
   graph_options.activations = options_.activations;
-  graph_options.kv_format = options_.kv_format;
+  graph_options.keeps_keys = options_.keeps_keys || options_.window.policy != WindowPolicy::kFull;
   Placement placement(options_.overrides);
-  PLUMB_TRY(build_graph(hp_, graph_options, *file_, placement, *pool_, values_, weights, *graph_));
+  PLUMB_TRY(build_graph(hp_, graph_options, *file_, placement, values_, weights, *graph_));
+  plan_caches(graph_options.keeps_keys);
+  PLUMB_TRY(create_sequence());
+  PLUMB_TRY(weights.prepare(*pool_));
+  resolve_weights(weights, *graph_);
   weight_bytes_per_token_ = weights.source_bytes();
   if (!hp_.tied_head) {
     const uint64_t embedding = tensor_bytes(*file_, "token_embd.weight");
     weight_bytes_per_token_ -= embedding - embedding / hp_.n_vocab;
   }
+  ids_.resize(chunk_rows_);
   positions_.resize(chunk_rows_);
   const size_t rope_width = std::max(hp_.rope.n_rotated, hp_.rope_local.n_rotated) / 2;
   cosines_.resize(kRopeRowsAtOnce * rope_width);
   sines_.resize(kRopeRowsAtOnce * rope_width);
   logits_.resize(hp_.n_vocab);
+  batch_ = std::make_unique<Batch>(*this);
   return plan();
 }
 
-Result<void> Decoder::plan() {
-  Program& body = graph_->body;
-  body.set_rows(chunk_rows_);
-  for (size_t index = 0; index < body.n_ops(); ++index) {
-    plumb_op& op = body.op(index);
-    if (op.kind == PLUMB_OP_KV_APPEND) op.as.kv_append.first_row = capacity_rows_ - chunk_rows_;
-    if (op.kind == PLUMB_OP_ATTEND) op.as.attend.n_rows_kv = capacity_rows_;
-  }
-  PLUMB_TRY(body.plan());
-  graph_->head.set_rows(head_rows_);
-  return graph_->head.plan();
+void Decoder::plan_caches(bool keeps_keys) {
+  for (const GraphLayer& layer : graph_->layers)
+    plan_.layers.push_back(values_.backends()[layer.cache_at]);
+  plan_.shape = make_abi<plumb_kv_shape>();
+  plan_.shape.format = options_.kv_format;
+  plan_.shape.capacity_rows = capacity_rows_;
+  plan_.shape.n_heads_kv = hp_.n_heads_kv;
+  plan_.shape.head_width = hp_.head_width;
+  plan_.keeps_keys = keeps_keys;
+  if (!keeps_keys) return;
+  moved_k_.resize(size_t{chunk_rows_} * plan_.width());
+  moved_v_.resize(moved_k_.size());
 }
 
-Result<void> Decoder::check_ids(std::span<const int32_t> ids) const {
-  if (ids.empty()) return Error{PLUMB_INVALID_ARGUMENT, "no ids: expected at least one"};
-  if (ids.size() > capacity_rows_ - n_past_) {
-    return Error{PLUMB_INVALID_ARGUMENT, "the context is full: " + std::to_string(n_past_) +
-                                             " of " + std::to_string(capacity_rows_) +
-                                             " rows are used and " + std::to_string(ids.size()) +
-                                             " more were asked for"};
-  }
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= hp_.n_vocab) {
-      return Error{PLUMB_INVALID_ARGUMENT,
-                   "id " + std::to_string(ids[i]) + " at index " + std::to_string(i) +
-                       " is outside the vocabulary of " + std::to_string(hp_.n_vocab)};
-    }
-  }
-  return {};
+// All sequences have caches of one shape, so what serves the first serves all.
+Result<void> Decoder::plan() {
+  const RowBlock last_rows{&sequence(), chunk_rows_, capacity_rows_ - chunk_rows_};
+  graph_->body.set_blocks({&last_rows, 1});
+  PLUMB_TRY(graph_->body.plan());
+  graph_->head.set_rows(head_rows_);
+  return graph_->head.plan();
 }
 
 Result<void> Decoder::fill_rope_tables(uint32_t n_rows) {
@@ -124,20 +124,24 @@ Result<void> Decoder::fill_rope_tables(uint32_t n_rows) {
   return {};
 }
 
-Result<Program*> Decoder::begin_chunk(std::span<const int32_t> ids) {
-  const auto n_rows = static_cast<uint32_t>(ids.size());
-  std::iota(positions_.begin(), positions_.begin() + n_rows, static_cast<int32_t>(n_past_));
-  PLUMB_TRY(fill_rope_tables(n_past_ + n_rows));
-  PLUMB_TRY(values_.write_all(graph_->ids, 0, ids.data(), 4 * ids.size()));
-  PLUMB_TRY(values_.write_all(graph_->positions, 0, positions_.data(), 4 * ids.size()));
-  Program& body = graph_->body;
-  body.set_rows(n_rows);
-  for (size_t index = 0; index < body.n_ops(); ++index) {
-    plumb_op& op = body.op(index);
-    if (op.kind == PLUMB_OP_KV_APPEND) op.as.kv_append.first_row = n_past_;
-    if (op.kind == PLUMB_OP_ATTEND) op.as.attend.n_rows_kv = n_past_ + n_rows;
+Result<Program*> Decoder::begin_chunk(std::span<const SequenceIds> parts) {
+  blocks_.clear();
+  size_t n_rows = 0;
+  uint32_t n_positions = 0;
+  for (const SequenceIds& part : parts) {
+    const auto n = static_cast<uint32_t>(part.ids.size());
+    const uint32_t first = part.sequence->n_past();
+    std::copy(part.ids.begin(), part.ids.end(), &ids_[n_rows]);
+    std::iota(&positions_[n_rows], &positions_[n_rows] + n, static_cast<int32_t>(first));
+    blocks_.push_back({part.sequence, n, first});
+    n_rows += n;
+    n_positions = std::max(n_positions, first + n);
   }
-  return &body;
+  PLUMB_TRY(fill_rope_tables(n_positions));
+  PLUMB_TRY(values_.write_all(graph_->ids, 0, ids_.data(), 4 * n_rows));
+  PLUMB_TRY(values_.write_all(graph_->positions, 0, positions_.data(), 4 * n_rows));
+  graph_->body.set_blocks(blocks_);
+  return &graph_->body;
 }
 
 Program& Decoder::begin_head(uint32_t chunk_row, uint32_t n_rows) {
@@ -160,7 +164,7 @@ Result<std::span<const float>> Decoder::head_logits(uint32_t n_rows) {
 }
 
 Result<std::span<const float>> Decoder::forward(std::span<const int32_t> ids) {
-  Forward forward(*this, ids, Forward::Rows::kLast);
+  Forward forward(*this, sequence(), ids, Forward::Rows::kLast);
   std::span<const float> logits;
   while (true) {
     PLUMB_ASSIGN(const bool goes_on, forward.begin_part());
@@ -171,7 +175,7 @@ Result<std::span<const float>> Decoder::forward(std::span<const int32_t> ids) {
 }
 
 Result<void> Decoder::forward_all(std::span<const int32_t> ids, const RowSink& sink) {
-  Forward forward(*this, ids, Forward::Rows::kAll);
+  Forward forward(*this, sequence(), ids, Forward::Rows::kAll);
   while (true) {
     PLUMB_ASSIGN(const bool goes_on, forward.begin_part());
     if (!goes_on) return {};
@@ -184,25 +188,8 @@ Result<void> Decoder::forward_all(std::span<const int32_t> ids, const RowSink& s
   }
 }
 
-Result<void> Decoder::truncate(uint32_t n_rows) {
-  if (n_rows > n_past_) {
-    return Error{PLUMB_INVALID_ARGUMENT,
-                 "cannot keep " + std::to_string(n_rows) + " rows of " + std::to_string(n_past_)};
-  }
-  ErrorBuffer error;
-  for (const KvCache& kv : graph_->kv) {
-    const Backend& backend = *values_.backends()[kv.backend];
-    const plumb_status status =
-        backend.table().kv_truncate(backend.self(), kv.handle, n_rows, error);
-    if (status != PLUMB_OK) return error.take(status).at(backend.id());
-  }
-  n_past_ = n_rows;
-  return {};
-}
-
 uint64_t Decoder::kv_bytes_per_row() const {
-  const uint64_t element = options_.kv_format == PLUMB_F32 ? 4 : 2;
-  return 2 * element * hp_.n_layers * hp_.n_heads_kv * hp_.head_width;
+  return *kv_bytes(hp_, 1, options_.kv_format, plan_.keeps_keys);  // one row is always a number
 }
 
 std::vector<const OpInfo*> Decoder::ops() const {

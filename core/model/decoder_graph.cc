@@ -27,8 +27,6 @@ class Builder {
         graph_(graph) {}
 
   Result<void> build(const ModelFile& file);
-  /// Puts the handles of prepared weights in place of the needs' indices.
-  void resolve_weights();
 
  private:
   Result<void> declare(const ModelFile& file);
@@ -167,24 +165,19 @@ Result<void> Builder::attention(int32_t layer) {
     PLUMB_TRY(rms_norm(body, "attn_k_norm", "attn_k_norm.weight", layer, k_, k_, hp_.n_heads_kv,
                        hp_.head_width));
   }
+  if (options_.keeps_keys) body.keep(k_, layer);
   body.begin_set();
   PLUMB_TRY(rope("attn_q_rope", layer, q_, hp_.n_heads));
   PLUMB_TRY(rope("attn_k_rope", layer, k_, hp_.n_heads_kv));
+  const size_t k_rope = body.n_ops() - 1;
 
   // Append and attend share a cache, so they share a backend: that of `attend`.
   const BackendId backend = placement_(PLUMB_OP_ATTEND, "attend", layer);
-  auto shape = make_abi<plumb_kv_shape>();
-  shape.format = options_.kv_format;
-  shape.capacity_rows = options_.capacity_rows;
-  shape.n_heads_kv = hp_.n_heads_kv;
-  shape.head_width = hp_.head_width;
-  PLUMB_ASSIGN(const plumb_handle kv, values_.backends()[backend]->create_kv(shape));
-  graph_.kv.push_back({backend, kv});
+  graph_.layers.push_back({backend, k_rope});
 
   body.begin_set();
   auto append = make_abi<plumb_op>();
   append.kind = PLUMB_OP_KV_APPEND;
-  append.as.kv_append.kv = kv;
   PLUMB_ASSIGN(append.as.kv_append.k, body.input(k_, backend));
   PLUMB_ASSIGN(append.as.kv_append.v, body.input(v_, backend));
   PLUMB_ASSIGN(append.as.kv_append.positions, body.input(graph_.positions, backend));
@@ -196,7 +189,6 @@ Result<void> Builder::attention(int32_t layer) {
   auto attend = make_abi<plumb_op>();
   attend.kind = PLUMB_OP_ATTEND;
   plumb_op_attend& a = attend.as.attend;
-  a.kv = kv;
   PLUMB_ASSIGN(a.q, body.input(q_, backend));
   PLUMB_ASSIGN(a.out, values_.slice(attended_, backend));
   PLUMB_ASSIGN(a.positions, body.input(graph_.positions, backend));
@@ -463,23 +455,6 @@ Result<void> Builder::check_supported(const plumb_op_query& query, const std::st
   return {};
 }
 
-void Builder::resolve_weights() {
-  const auto resolve = [&](plumb_handle& handle) {
-    if (handle != 0) handle = weights_.handle(static_cast<uint32_t>(handle - 1));
-  };
-  for (Program* program : {&graph_.body, &graph_.head}) {
-    for (size_t index = 0; index < program->n_ops(); ++index) {
-      plumb_op& op = program->op(index);
-      if (op.kind == PLUMB_OP_EMBED) resolve(op.as.embed.weight);
-      if (op.kind == PLUMB_OP_RMS_NORM) resolve(op.as.norm.weight);
-      if (op.kind == PLUMB_OP_MATMUL) {
-        resolve(op.as.matmul.weight);
-        resolve(op.as.matmul.bias);
-      }
-    }
-  }
-}
-
 Result<void> check_architecture(const HyperParameters& hp) {
   std::string known;
   for (const char* architecture : kArchitectures) {
@@ -503,16 +478,30 @@ Result<void> check_nothing_left(const Weights& weights, const std::string& path)
 }  // namespace
 
 Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options,
-                         const ModelFile& file, Placement& placement, ThreadPool& pool,
-                         Values& values, Weights& weights, Graph& graph) {
+                         const ModelFile& file, Placement& placement, Values& values,
+                         Weights& weights, Graph& graph) {
   PLUMB_TRY(check_architecture(hp));
   Builder builder(hp, options, placement, values, weights, graph);
   PLUMB_TRY(builder.build(file));
   PLUMB_TRY(placement.check_all_used());
-  PLUMB_TRY(check_nothing_left(weights, file.path()));
-  PLUMB_TRY(weights.prepare(pool));
-  builder.resolve_weights();
-  return {};
+  return check_nothing_left(weights, file.path());
+}
+
+void resolve_weights(const Weights& weights, Graph& graph) {
+  const auto resolve = [&](plumb_handle& handle) {
+    if (handle != 0) handle = weights.handle(static_cast<uint32_t>(handle - 1));
+  };
+  for (Program* program : {&graph.body, &graph.head}) {
+    for (size_t index = 0; index < program->n_ops(); ++index) {
+      plumb_op& op = program->op(index);
+      if (op.kind == PLUMB_OP_EMBED) resolve(op.as.embed.weight);
+      if (op.kind == PLUMB_OP_RMS_NORM) resolve(op.as.norm.weight);
+      if (op.kind == PLUMB_OP_MATMUL) {
+        resolve(op.as.matmul.weight);
+        resolve(op.as.matmul.bias);
+      }
+    }
+  }
 }
 
 }  // namespace plumbline::model

@@ -18,7 +18,7 @@ struct GraphOptions {
   uint32_t chunk_rows = 0;  // most rows of one step
   uint32_t head_rows = 0;  // most rows of logits of one step
   plumb_format activations = PLUMB_ACT_Q8;
-  plumb_format kv_format = PLUMB_F32;
+  bool keeps_keys = false;  // of each layer, as they are before RoPE
 };
 
 /// One RoPE table: cosines and sines of every position, filled by the decoder as positions are
@@ -30,9 +30,10 @@ struct RopeTable {
   ValueId sines = 0;
 };
 
-struct KvCache {
-  BackendId backend;
-  plumb_handle handle;
+/// What lies outside the ops' records of a layer.
+struct GraphLayer {
+  BackendId cache_at = 0;  // of its KV caches
+  size_t k_rope = 0;  // the body's op that rotates keys
 };
 
 /// What the decoder needs to run the graph.
@@ -43,7 +44,7 @@ struct Graph {
   ValueId logits = 0;  // f32[T,V]
   BackendId logits_at = 0;
   std::vector<RopeTable> rope;  // [0] global, [1] of the sliding layers if different
-  std::vector<KvCache> kv;  // one for each layer
+  std::vector<GraphLayer> layers;
   // Ops of the body: ids -> hidden. Ops of the head: rows of hidden -> rows of logits.
   Program body;
   Program head;
@@ -51,11 +52,13 @@ struct Graph {
   explicit Graph(Values& values) : body(values), head(values) {}
 };
 
-/// Builds the graph, prepares the weights and plans the backends' scratch.
+/// Builds the graph; its ops hold needs of `weights` in place of handles.
 /// Fails UNSUPPORTED (architecture or op; names what is missing), CORRUPT (tensors), INVALID_CONFIG
 /// (an override that meets no op).
 Result<void> build_graph(const HyperParameters& hp, const GraphOptions& options,
-                         const ModelFile& file, Placement& placement, ThreadPool& pool,
-                         Values& values, Weights& weights, Graph& graph);
+                         const ModelFile& file, Placement& placement, Values& values,
+                         Weights& weights, Graph& graph);
+/// Puts the handles of prepared weights in the needs' place.
+void resolve_weights(const Weights& weights, Graph& graph);
 
 }  // namespace plumbline::model

@@ -8,41 +8,49 @@
 namespace plumbline::model {
 
 Forward::Forward(Decoder& decoder, std::span<const int32_t> ids, Rows rows, ThreadPool* pool)
+    : Forward(decoder, decoder.sequence(), ids, rows, pool) {}
+
+Forward::Forward(Decoder& decoder, Sequence& sequence, std::span<const int32_t> ids, Rows rows,
+                 ThreadPool* pool)
     : decoder_(&decoder),
+      sequence_(&sequence),
       pool_(pool != nullptr ? pool : decoder.pool_),
       ids_(ids),
-      rows_(rows),
-      n_before_(decoder.n_past()) {}
+      rows_(rows) {
+  sequence.mark();
+}
 
 Forward::~Forward() {
-  if (!is_over_) decoder_->n_past_ = n_before_;
+  if (!is_over_) sequence_->roll_back();
 }
 
 Result<bool> Forward::begin_part() {
   Decoder& d = *decoder_;
   logits_ = {};
-  if (!is_checked_) PLUMB_TRY(d.check_ids(ids_));
+  if (!is_checked_) PLUMB_TRY(d.check_ids(*sequence_, ids_));
   is_checked_ = true;
   at_ = {};
   if (n_head_left_ > 0) {
     n_head_ = std::min(d.head_rows_, n_head_left_);
-    first_position_ = d.n_past_ + head_first_;
+    first_position_ = sequence_->n_past() + head_first_;
     part_ = &d.begin_head(head_first_, n_head_);
     head_first_ += n_head_;
     n_head_left_ -= n_head_;
     return true;
   }
-  d.n_past_ += n_chunk_;
+  sequence_->add(n_chunk_);
   n_head_ = 0;
-  n_chunk_ = static_cast<uint32_t>(std::min<size_t>(ids_.size(), d.chunk_rows_));
-  if (n_chunk_ == 0) {
+  n_chunk_ = 0;
+  if (ids_.empty()) {
     is_over_ = true;
     return false;
   }
-  const std::span<const int32_t> chunk = ids_.first(n_chunk_);
+  PLUMB_ASSIGN(const uint32_t n_free, d.make_room(*sequence_));
+  n_chunk_ = static_cast<uint32_t>(std::min<size_t>(ids_.size(), std::min(n_free, d.chunk_rows_)));
+  const SequenceIds chunk{sequence_, ids_.first(n_chunk_)};
   ids_ = ids_.subspan(n_chunk_);
-  first_position_ = d.n_past_;
-  PLUMB_ASSIGN(part_, d.begin_chunk(chunk));
+  first_position_ = sequence_->n_past();
+  PLUMB_ASSIGN(part_, d.begin_chunk({&chunk, 1}));
   head_first_ = rows_ == Rows::kAll ? 0 : n_chunk_ - 1;
   const bool has_head = rows_ == Rows::kAll || ids_.empty();
   n_head_left_ = has_head ? n_chunk_ - head_first_ : 0;

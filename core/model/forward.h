@@ -20,17 +20,21 @@
 namespace plumbline::model {
 
 class Decoder;
+class Sequence;
 
 /// While it lives its decoder has no other forward. Taken down before its end, or after a failure,
-/// it leaves the caches as they were before it.
+/// it leaves the caches as they were before it, less what a window evicted to make room.
 class Forward {
  public:
   /// Whose logits the head computes: the last id's, or each id's.
   enum class Rows { kLast, kAll };
 
-  /// The ids must outlive it. pool: null: the decoder's own; or another of as many threads, which
-  /// decoders in step share, since the workers of two would be in each other's way.
+  /// Of the decoder's own sequence, or another. The ids must outlive it. pool: null: the decoder's
+  /// own; or another of as many threads, which decoders in step share, since the workers of two
+  /// would be in each other's way.
   Forward(Decoder& decoder, std::span<const int32_t> ids, Rows rows, ThreadPool* pool = nullptr);
+  Forward(Decoder& decoder, Sequence& sequence, std::span<const int32_t> ids, Rows rows,
+          ThreadPool* pool = nullptr);
   ~Forward();
   Forward(const Forward&) = delete;
   Forward& operator=(const Forward&) = delete;
@@ -58,10 +62,10 @@ class Forward {
   Result<void> end_part();
 
   Decoder* decoder_;
+  Sequence* sequence_;
   ThreadPool* pool_;
   std::span<const int32_t> ids_;  // that have not begun
   Rows rows_;
-  uint32_t n_before_;  // rows of the caches
   uint32_t n_chunk_ = 0;  // ids that are at work
   uint32_t head_first_ = 0, n_head_left_ = 0;  // rows of theirs that the head has to do
   uint32_t n_head_ = 0;  // rows that it does; 0: the body runs

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/sequence.h"
+
 namespace plumbline::model {
 namespace {
 
@@ -37,6 +39,10 @@ uint64_t values_per_row(const plumb_op& op) {
     default:
       return kHeavy;
   }
+}
+
+bool is_cache_op(const plumb_op& op) {
+  return op.kind == PLUMB_OP_KV_APPEND || op.kind == PLUMB_OP_ATTEND;
 }
 
 }  // namespace
@@ -110,7 +116,7 @@ Result<void> Program::bring(ValueId value, BackendId backend) {
   PLUMB_TRY(values_->slice(value, backend));
   if (values_->is_at(value, backend)) return {};
   Step copy{};
-  copy.is_copy = true;
+  copy.kind = Step::Kind::kCopy;
   copy.value = value;
   copy.from = values_->home(value);
   copy.backend = backend;
@@ -150,12 +156,22 @@ void Program::kv_input(const std::string& append_op) {
   operands_.push_back({kNoValue, append_op});
 }
 
+void Program::keep(ValueId value, int32_t layer) {
+  Step step{};
+  step.kind = Step::Kind::kKeep;
+  step.value = value;
+  step.from = values_->home(value);
+  step.layer = static_cast<size_t>(layer);
+  steps_.push_back(step);
+}
+
 void Program::add(plumb_op op, OpInfo info) {
   op.id = static_cast<uint32_t>(ops_.size());
   op.n_rows = 1;
   info.kind = op.kind;
   info.operands = std::exchange(operands_, {});
-  const bool joins = !steps_.empty() && !steps_.back().is_copy &&
+  if (is_cache_op(op)) cache_ops_.push_back(op.id);
+  const bool joins = !steps_.empty() && steps_.back().kind == Step::Kind::kOps &&
                      steps_.back().backend == info.backend && steps_.back().set == set_;
   if (joins) {
     ++steps_.back().n_ops;
@@ -181,10 +197,57 @@ void Program::set_rows(uint32_t n_rows) {
   for (plumb_op& op : ops_) op.n_rows = n_rows;
 }
 
+void Program::set_blocks(std::span<const RowBlock> blocks) {
+  uint32_t n_rows = 0;
+  for (const RowBlock& block : blocks) n_rows += block.n_rows;
+  set_rows(n_rows);
+  blocks_ = blocks;
+  if (block_ops_.size() < blocks.size()) block_ops_.resize(blocks.size());
+  if (blocks.size() > 1) return;
+  for (const size_t index : cache_ops_) fill_in(ops_[index], info_[index], blocks.front());
+}
+
+void Program::fill_in(plumb_op& op, const OpInfo& info, const RowBlock& block) const {
+  const plumb_handle cache = block.sequence->cache(static_cast<size_t>(info.layer));
+  op.n_rows = block.n_rows;
+  if (op.kind == PLUMB_OP_KV_APPEND) {
+    op.as.kv_append.kv = cache;
+    op.as.kv_append.first_row = block.first_row;
+  } else {
+    op.as.attend.kv = cache;
+    op.as.attend.n_rows_kv = block.first_row + block.n_rows;
+  }
+}
+
+// A kv_append or attend as it runs for each of the blocks, whose rows follow each other.
+std::span<const plumb_op> Program::for_each_block(size_t index) {
+  const OpInfo& info = info_[index];
+  uint64_t row = 0;
+  const auto skip_rows = [&](plumb_slice& slice, ValueId value) {
+    slice.offset_bytes += 4 * row * values_->width(value);
+  };
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    plumb_op& op = block_ops_[i];
+    op = ops_[index];
+    fill_in(op, info, blocks_[i]);
+    if (op.kind == PLUMB_OP_KV_APPEND) {
+      skip_rows(op.as.kv_append.k, info.operands[0].value);
+      skip_rows(op.as.kv_append.v, info.operands[1].value);
+      skip_rows(op.as.kv_append.positions, info.operands[2].value);
+    } else {
+      skip_rows(op.as.attend.q, info.operands[0].value);
+      skip_rows(op.as.attend.positions, info.operands[1].value);
+      skip_rows(op.as.attend.out, info.output);
+    }
+    row += op.n_rows;
+  }
+  return std::span(block_ops_).first(blocks_.size());
+}
+
 Result<void> Program::plan() {
   ErrorBuffer error;
   for (const Step& step : steps_) {
-    if (step.is_copy) continue;
+    if (step.kind != Step::Kind::kOps) continue;
     const Backend& backend = *values_->backends()[step.backend];
     const plumb_status status =
         backend.table().plan(backend.self(), &ops_[step.first_op], step.n_ops, error);
@@ -206,8 +269,8 @@ Result<std::optional<size_t>> Program::next_op(Cursor& at, ThreadPool& pool,
   for (; at.step < steps_.size(); ++at.step, at.n_done = 0) {
     const Step& step = steps_[at.step];
     PLUMB_TRY(check(cancel));
-    if (step.is_copy) {
-      PLUMB_TRY(run_copy(step, counters));
+    if (step.kind != Step::Kind::kOps) {
+      PLUMB_TRY(run_transfer(step, counters));
     } else if (at.n_done < step.n_ops) {
       return std::optional<size_t>(step.first_op + at.n_done++);
     }
@@ -221,7 +284,7 @@ Result<void> Program::run(ThreadPool& pool, uint32_t first_position, OpObserver*
   use(pool);
   for (const Step& step : steps_) {
     PLUMB_TRY(check(cancel));
-    PLUMB_TRY(step.is_copy ? run_copy(step, counters) : run_group(step));
+    PLUMB_TRY(step.kind == Step::Kind::kOps ? run_group(step) : run_transfer(step, counters));
   }
   return {};
 }
@@ -248,9 +311,22 @@ Result<void> Program::run_op(size_t index) {
   return run_group(step);
 }
 
+Result<void> Program::run_alone(size_t index, uint32_t n_rows, ThreadPool& pool) {
+  use(pool);
+  n_rows_ = n_rows;
+  ops_[index].n_rows = n_rows;
+  return run_op(index);
+}
+
 Result<void> Program::run_group(const Step& step) {
+  const bool is_divided = blocks_.size() > 1 && is_cache_op(ops_[step.first_op]);
+  return execute(step, is_divided ? for_each_block(step.first_op)
+                                  : std::span<const plumb_op>(&ops_[step.first_op], step.n_ops));
+}
+
+Result<void> Program::execute(const Step& step, std::span<const plumb_op> ops) {
   const Backend& backend = *values_->backends()[step.backend];
-  const plumb_op* ops = &ops_[step.first_op];
+  const auto n_ops = static_cast<uint32_t>(ops.size());
   const uint32_t n_parts = parts_of(step, pool_->n_at_work());
   std::atomic<bool> failed{false};
   pool_->run(n_parts, [&](uint32_t thread, uint32_t part) {
@@ -258,7 +334,7 @@ Result<void> Program::run_group(const Step& step) {
     // Its own lower part has failed already: nothing that follows can win over that.
     if (failure.status != PLUMB_OK) return;
     failure.part = part;
-    failure.status = backend.table().execute(backend.self(), ops, step.n_ops,
+    failure.status = backend.table().execute(backend.self(), ops.data(), n_ops,
                                              backend.worker(thread), part, n_parts, failure.error);
     if (failure.status != PLUMB_OK) failed.store(true, std::memory_order_relaxed);
   });
@@ -283,6 +359,21 @@ Error Program::lowest_failure(const Step& step) {
                     .at(values_->backends()[step.backend]->id() + ": op " + name);
   for (Failure& failure : failures_) failure.status = PLUMB_OK;
   return error;
+}
+
+Result<void> Program::run_transfer(const Step& step, ProgramCounters& counters) {
+  return step.kind == Step::Kind::kCopy ? run_copy(step, counters) : run_keep(step);
+}
+
+Result<void> Program::run_keep(const Step& step) const {
+  const Backend& from = *values_->backends()[step.from];
+  PLUMB_ASSIGN(plumb_slice slice, values_->slice(step.value, step.from));
+  for (const RowBlock& block : blocks_) {
+    const uint64_t bytes = uint64_t{4} * values_->width(step.value) * block.n_rows;
+    PLUMB_TRY(from.read(slice, block.sequence->keys(step.layer, block.first_row), bytes));
+    slice.offset_bytes += bytes;
+  }
+  return {};
 }
 
 Result<void> Program::run_copy(const Step& step, ProgramCounters& counters) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::model {
+
+class Sequence;
 
 /// The values that programs of one decoder share, and where their memory is on each backend.
 class Values {
@@ -76,6 +79,13 @@ struct ProgramCounters {
   uint64_t copied_bytes = 0;
 };
 
+/// Rows of a run that go to one sequence, behind those that it holds.
+struct RowBlock {
+  Sequence* sequence;
+  uint32_t n_rows;
+  uint32_t first_row;  // of its caches
+};
+
 class Program {
  public:
   explicit Program(Values& values) : values_(&values) {}
@@ -95,7 +105,10 @@ class Program {
   /// nothing is added where they are there already. The quantize op is named WRITER.q8.
   Result<void> bring(ValueId value, BackendId backend);
   Result<void> bring_quantised(ValueId value, BackendId backend, int32_t layer);
-  /// Appends an op whose slices are filled in. info: all but its kind and operands.
+  /// Copies the value's rows, as they are then, to where their sequences keep the layer's keys.
+  void keep(ValueId value, int32_t layer);
+  /// Appends an op whose slices are filled in. info: all but its kind and operands. Handles of KV
+  /// caches are those of the sequences that it will run for.
   void add(plumb_op op, OpInfo info);
 
   // ---- Running
@@ -109,7 +122,12 @@ class Program {
   /// Sizes the backends' scratch for the ops as they stand now, at their largest. Call once, before
   /// run.
   Result<void> plan();
+  /// Rows of a program that touches no KV cache.
   void set_rows(uint32_t n_rows);
+  /// Rows of one sequence after the other: the blocks must outlive the run. All other ops run once
+  /// over all rows; kv_append and attend run for each block, and their records here are those of
+  /// the only block, if it is one.
+  void set_blocks(std::span<const RowBlock> blocks);
   /// How far a run that goes op by op has come.
   struct Cursor {
     size_t step = 0;
@@ -127,10 +145,13 @@ class Program {
                    const std::atomic<bool>* cancel, ProgramCounters& counters);
   /// One op of the run that is going on: what next_op gave, or once more from an observer's call.
   Result<void> run_op(size_t index);
+  /// One op outside any run, on rows that the caller has put into its slices.
+  Result<void> run_alone(size_t index, uint32_t n_rows, ThreadPool& pool);
 
  private:
   struct Step {
-    bool is_copy;
+    enum class Kind { kOps, kCopy, kKeep };
+    Kind kind = Kind::kOps;
     // a group of ops
     uint32_t first_op = 0;
     uint32_t n_ops = 0;
@@ -138,9 +159,10 @@ class Program {
     uint64_t set = 0;
     // That its ops touch; a matrix product or attention counts as more than one thread's worth.
     uint64_t values_per_row = 0;
-    // a copy
+    // a copy; also what is kept
     ValueId value = 0;
     BackendId from = 0;
+    size_t layer = 0;
   };
 
   /// How the last part that a thread ran has ended.
@@ -154,16 +176,24 @@ class Program {
   Result<void> run_observed(ThreadPool& pool, uint32_t first_position, OpObserver& observer,
                             const std::atomic<bool>* cancel, ProgramCounters& counters);
   Result<void> run_group(const Step& step);
+  Result<void> execute(const Step& step, std::span<const plumb_op> ops);
+  void fill_in(plumb_op& op, const OpInfo& info, const RowBlock& block) const;
+  std::span<const plumb_op> for_each_block(size_t index);
   uint32_t parts_of(const Step& step, uint32_t n_threads) const;
   Error lowest_failure(const Step& step);
+  Result<void> run_transfer(const Step& step, ProgramCounters& counters);
   Result<void> run_copy(const Step& step, ProgramCounters& counters);
+  Result<void> run_keep(const Step& step) const;
 
   Values* values_;
   std::vector<plumb_op> ops_;
   std::vector<OpInfo> info_;
   std::vector<Step> steps_;
+  std::vector<size_t> cache_ops_;  // indices of kv_append and attend
   uint64_t set_ = 0;
   uint32_t n_rows_ = 1;
+  std::span<const RowBlock> blocks_;
+  std::vector<plumb_op> block_ops_;  // of the group that runs, one for each block
   ThreadPool* pool_ = nullptr;  // of the run that is going on
   std::vector<Operand> operands_;  // of the op that is added next
   std::vector<char> staging_;  // of copies between backends without host memory

@@ -97,6 +97,8 @@ struct RunnerOptions {
   uint32_t chunk_rows = 512;
   uint32_t context_rows = 0;
   std::vector<std::pair<std::string, std::string>> overrides = {};  // op -> backend
+  model::WindowOptions window = {};
+  bool keeps_keys = false;
 };
 
 /// A model file with a decoder, ready to run.
@@ -113,6 +115,8 @@ class Runner {
     decoder.kv_format = options.kv_format;
     decoder.chunk_rows = options.chunk_rows;
     decoder.context_rows = options.context_rows;
+    decoder.window = options.window;
+    decoder.keeps_keys = options.keeps_keys;
     if (!runner->add_backend(options.backend)) return nullptr;
     for (const auto& [op, backend] : options.overrides) {
       if (!runner->add_backend(backend)) return nullptr;

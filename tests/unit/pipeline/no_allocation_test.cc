@@ -68,5 +68,31 @@ TEST(NoAllocation, TokensAreGeneratedInMemoryThatIsThere) {
   }
 }
 
+// Several sequences in one step, and a window that goes round.
+TEST(NoAllocation, SequencesGoOnInMemoryThatIsThere) {
+  for (const char* threads : {"1", "2"}) {
+    const auto pipeline = tiny_world({std::string("kernels.threads=") + threads});
+    ASSERT_NE(pipeline, nullptr);
+    model::DecoderOptions options;
+    for (const auto& backend : pipeline->backends()) options.backends.push_back(backend.get());
+    options.context_rows = 8;
+    options.window.policy = model::WindowPolicy::kSinkRing;
+    const auto decoder = model::Decoder::create(pipeline->file(), pipeline->threads(), options);
+    ASSERT_TRUE(decoder) << decoder.error().message;
+    const int32_t id = 1;
+    std::vector<model::SequenceIds> parts = {{&(*decoder)->sequence(), {&id, 1}}};
+    for (int i = 0; i < 3; ++i) parts.push_back({*(*decoder)->create_sequence(), {&id, 1}});
+    uint64_t before = 0;
+    bool failed = false;
+    for (int step = 0; step < 40; ++step) {
+      if (step == 20) before = n_allocations;  // each has evicted by then
+      failed |= !(*decoder)->step(parts);
+    }
+    const uint64_t after = n_allocations;
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(after - before, 0u) << threads << " threads";
+  }
+}
+
 }  // namespace
 }  // namespace plumbline::test

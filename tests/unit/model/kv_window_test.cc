@@ -1,0 +1,208 @@
+// Which ids a window's rows hold. Oracles: interval arithmetic, llama.cpp's rule for what goes
+// (n_discard = (n_past - n_keep) / 2), and a list of places from which elements are erased.
+#include "core/model/kv_window.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace plumbline::test {
+namespace {
+
+using model::KvWindow;
+using model::RowRange;
+using model::WindowOptions;
+using model::WindowPolicy;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr WindowOptions kRing = {.policy = WindowPolicy::kRing};
+
+KvWindow make(const WindowOptions& options, uint32_t capacity) {
+  auto window = KvWindow::create(options, capacity);
+  EXPECT_TRUE(window) << window.error().message;
+  return *std::move(window);
+}
+
+// n ids, one at a time.
+void feed(KvWindow& window, uint32_t n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    if (window.n_free() == 0) window.remove(window.eviction());
+    window.add(1);
+  }
+}
+
+std::vector<uint64_t> places(const KvWindow& window) {
+  std::vector<uint64_t> all;
+  for (uint32_t row = 0; row < window.n_rows(); ++row) all.push_back(window.place_of(row));
+  return all;
+}
+
+TEST(KvWindow, HalfOfWhatIsBehindTheSinksGoes) {
+  KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = 2}, 10);
+  feed(window, 10);
+  EXPECT_EQ(window.eviction(), (RowRange{2, 6}));
+  window.remove(window.eviction());
+  EXPECT_THAT(places(window), ElementsAre(0, 1, 6, 7, 8, 9));
+  EXPECT_EQ(window.n_fed(), 10u);
+  EXPECT_EQ(window.row_of(1), 1u);
+  EXPECT_EQ(window.row_of(5), std::nullopt);
+  EXPECT_EQ(window.row_of(6), 2u);
+  EXPECT_EQ(window.row_of(10), std::nullopt);
+}
+
+TEST(KvWindow, ARingThatWasOverrunRefusesToGoBack) {
+  KvWindow window = make({.policy = WindowPolicy::kRing, .evict_to = 7}, 8);
+  feed(window, 20);
+  EXPECT_THAT(places(window), ElementsAre(12, 13, 14, 15, 16, 17, 18, 19));
+  const auto rows = window.rows_at(16);
+  ASSERT_FALSE(rows);
+  EXPECT_EQ(rows.error().code, PLUMB_INVALID_ARGUMENT);
+  EXPECT_THAT(rows.error().message, HasSubstr("cannot go back to id 16 of 20"));
+  // The rows in front of it are those that are left if it is done all the same.
+  window.truncate(*window.row_of(16));
+  EXPECT_THAT(places(window), ElementsAre(12, 13, 14, 15));
+  EXPECT_EQ(window.n_fed(), 16u);
+}
+
+// A cache of sliding layers that held no more than their window could not go back, one that holds
+// every row can.
+TEST(KvWindow, OnlyWhatIsStillHeldCanBeGoneBackTo) {
+  KvWindow sliding = make({.policy = WindowPolicy::kRing, .evict_to = 511}, 512);
+  feed(sliding, 1500);
+  EXPECT_EQ(sliding.place_of(0), 988u);
+  EXPECT_EQ(sliding.place_of(511), 1499u);
+  EXPECT_FALSE(sliding.rows_at(400));
+
+  KvWindow global = make({}, 1500);
+  feed(global, 1500);
+  const auto rows = global.rows_at(400);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(*rows, 400u);
+  global.rewind(400);
+  EXPECT_EQ(global.n_rows(), 400u);
+  EXPECT_EQ(global.n_fed(), 400u);
+}
+
+TEST(KvWindow, WhatCameAfterAnEvictionCanBeTakenBack) {
+  KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = 2}, 10);
+  feed(window, 13);  // an eviction at 10
+  EXPECT_THAT(places(window), ElementsAre(0, 1, 6, 7, 8, 9, 10, 11, 12));
+  EXPECT_EQ(*window.rows_at(13), 9u);
+  EXPECT_EQ(*window.rows_at(10), 6u);
+  EXPECT_FALSE(window.rows_at(9));
+  EXPECT_FALSE(window.rows_at(3));
+  EXPECT_EQ(*window.rows_at(2), 2u);
+  EXPECT_FALSE(window.rows_at(14));
+  window.rewind(11);
+  EXPECT_THAT(places(window), ElementsAre(0, 1, 6, 7, 8, 9, 10));
+  window.rewind(2);
+  feed(window, 8);  // as if the rest had never been
+  EXPECT_EQ(window.n_fed(), 10u);
+  EXPECT_EQ(*window.rows_at(7), 7u);
+}
+
+TEST(KvWindow, SinksAloneMayBeLeft) {
+  KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = 3, .evict_to = 3}, 5);
+  feed(window, 6);
+  EXPECT_THAT(places(window), ElementsAre(0, 1, 2, 5));
+  window.rewind(5);
+  EXPECT_THAT(places(window), ElementsAre(0, 1, 2));
+  EXPECT_EQ(window.n_fed(), 5u);
+}
+
+TEST(KvWindow, ARowOfOneTurnsRound) {
+  KvWindow window = make(kRing, 1);
+  feed(window, 3);
+  EXPECT_THAT(places(window), ElementsAre(2));
+}
+
+TEST(KvWindow, RefusesWhatDoesNotFit) {
+  const WindowOptions wrong[] = {{.policy = WindowPolicy::kSinkRing, .sinks = 8},
+                                 {.policy = WindowPolicy::kSinkRing, .sinks = 4, .evict_to = 3},
+                                 {.policy = WindowPolicy::kRing, .evict_to = 8}};
+  for (const WindowOptions& options : wrong) {
+    const auto window = KvWindow::create(options, 8);
+    ASSERT_FALSE(window);
+    EXPECT_EQ(window.error().code, PLUMB_INVALID_CONFIG);
+    EXPECT_THAT(window.error().message, HasSubstr("a KV window of 8 rows: "));
+  }
+  EXPECT_FALSE(KvWindow::create({}, 0));
+}
+
+// Against a list: whatever is fed, removed and cut.
+TEST(KvWindow, IsAListOfPlaces) {
+  std::mt19937 random(7);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  for (int run = 0; run < 200; ++run) {
+    const uint32_t capacity = 4 + below(20);
+    KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = below(4)}, capacity);
+    std::vector<uint64_t> list;
+    uint64_t n_fed = 0;
+    for (int step = 0; step < 50; ++step) {
+      const auto size = static_cast<uint32_t>(list.size());
+      const uint32_t cut = below(size + 1);
+      switch (below(8)) {
+        case 0: {
+          const RowRange rows{cut, cut + below(size - cut + 1)};
+          window.remove(rows);
+          list.erase(list.begin() + rows.begin, list.begin() + rows.end);
+          break;
+        }
+        case 1:
+          window.truncate(cut);
+          if (cut < size) n_fed = list[cut];
+          list.resize(cut);
+          if (cut == 0) n_fed = 0;
+          break;
+        default:
+          for (uint32_t i = below(4); i < 4; ++i) {
+            if (list.size() == capacity) {
+              const RowRange rows = window.eviction();
+              list.erase(list.begin() + rows.begin, list.begin() + rows.end);
+            }
+            list.push_back(n_fed++);
+            feed(window, 1);
+          }
+      }
+      ASSERT_EQ(places(window), list);
+      ASSERT_EQ(window.n_fed(), n_fed);
+      for (uint32_t row = 0; row < list.size(); ++row) ASSERT_EQ(window.row_of(list[row]), row);
+      KvWindow copy = make(window.options(), capacity);
+      const auto done = copy.set_state(window.state());
+      ASSERT_TRUE(done) << done.error().message;
+      ASSERT_EQ(places(copy), list);
+    }
+  }
+}
+
+TEST(KvWindow, TakesNoStateThatCannotBe) {
+  KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = 2}, 10);
+  feed(window, 13);
+  const KvWindow::State good = window.state();
+  const auto refuses = [&](auto&& spoil) {
+    KvWindow::State bad = good;
+    spoil(bad);
+    const auto done = window.set_state(bad);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, PLUMB_CORRUPT);
+    EXPECT_EQ(window.n_rows(), good.n_rows);
+  };
+  using State = KvWindow::State;
+  refuses([](State& s) { s.n_rows = 11; });
+  refuses([](State& s) { s.n_fed = 14; });
+  refuses([](State& s) { s.n_fed = 3; });
+  refuses([](State& s) { s.runs.clear(); });
+  refuses([](State& s) { s.runs[0].first_row = 1; });
+  refuses([](State& s) { s.runs[1].first_row = 40; });
+  refuses([](State& s) { s.runs[1].first_place = 1; });
+  refuses([](State& s) { s.runs[1].first_place = UINT64_MAX; });
+  refuses([](State& s) { s.n_untouched = 3; });
+  refuses([](State& s) { s.exact_from = 14; });
+  EXPECT_TRUE(window.set_state(good));
+}
+
+}  // namespace
+}  // namespace plumbline::test
