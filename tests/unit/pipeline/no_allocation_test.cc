@@ -73,6 +73,7 @@ TEST(NoAllocation, SequencesGoOnInMemoryThatIsThere) {
   for (const char* threads : {"1", "2"}) {
     const auto pipeline = tiny_world({std::string("kernels.threads=") + threads});
     ASSERT_NE(pipeline, nullptr);
+    ASSERT_TRUE(pipeline->decoder());  // which makes the backends
     model::DecoderOptions options;
     for (const auto& backend : pipeline->backends()) options.backends.push_back(backend.get());
     options.context_rows = 8;
