@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   add_protocol(app, exit);
   add_noise(app, exit);
   add_config(app, exit);
+  add_lint(app, exit);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

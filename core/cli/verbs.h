@@ -26,5 +26,6 @@ void add_golden(CLI::App& app, int& exit);
 void add_protocol(CLI::App& app, int& exit);
 void add_noise(CLI::App& app, int& exit);
 void add_config(CLI::App& app, int& exit);
+void add_lint(CLI::App& app, int& exit);
 
 }  // namespace plumbline::cli
