@@ -34,7 +34,8 @@ bool is_last_without_draw(const LintSubject& subject, size_t i) {
 
 bool is_temperature_first(const LintSubject& subject, size_t i) {
   const LintStage& stage = stage_of(subject, i);
-  return stage.is_one_of({"temperature", "dynamic_temperature"}) && stage.number("t", 1) != 1 &&
+  return (stage.name == "dynamic_temperature" ||
+          (stage.name == "temperature" && stage.number("t", 1) != 1)) &&
          subject.has_behind(i, {"top_p", "min_p", "typical", "xtc"});
 }
 
@@ -57,9 +58,8 @@ bool is_typical_of_few(const LintSubject& subject, size_t i) {
   return false;
 }
 
-bool is_typical_of_all(const LintSubject& subject, size_t i) {
-  return stage_of(subject, i).name == "typical" &&
-         !subject.has_before(i, {"cap", "top_k", "top_p", "min_p", "top_n_sigma"});
+bool is_typical_without_cap(const LintSubject& subject, size_t i) {
+  return stage_of(subject, i).name == "typical" && !subject.has({"cap"});
 }
 
 bool is_idle_before_greedy(const LintSubject& subject, size_t i) {
@@ -116,13 +116,12 @@ std::vector<LintRule> order_lint_rules() {
        "then depends on k",
        "typical before top_k",
        "sampling: {stages: [{top_k: {k: 20}}, {typical: {p: 0.9}}, {min_p: {p: 0.05}}, cdf]}",
-       "sampling: {stages: [{cap: {n: 1024}}, {typical: {p: 0.9}}, {top_k: {k: 20}}, {min_p: {p: "
-       "0.05}}, cdf]}"},
-      {"typical-of-all", kNote, is_typical_of_all, nullptr,
-       "each token of the vocabulary is ordered by its distance from the entropy, at every step",
-       "cap: {n: 1024} before it; the diagnostics count where it bites",
+       "sampling: {stages: [{typical: {p: 0.9}}, {top_k: {k: 20}}, {min_p: {p: 0.05}}, cdf]}"},
+      {"typical-without-cap", kNote, is_typical_without_cap, nullptr,
+       "where the model is unsure it keeps thousands of tokens, each of them unlikely",
+       "cap: {n: 1024} behind it; the diagnostics count where it bites",
        "sampling: {stages: [{typical: {p: 0.9}}, cdf]}",
-       "sampling: {stages: [{cap: {n: 1024}}, {typical: {p: 0.9}}, cdf]}"},
+       "sampling: {stages: [{typical: {p: 0.9}}, {cap: {n: 1024}}, cdf]}"},
       {"idle-before-greedy", kWarning, is_idle_before_greedy, nullptr,
        "greedy takes the largest logit, which this stage never changes",
        "greedy alone, or cdf in its place", "sampling: {stages: [{temperature: {t: 0.7}}, greedy]}",
