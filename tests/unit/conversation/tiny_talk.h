@@ -22,8 +22,9 @@ inline OrderedJson message(const std::string& role, const std::string& text) {
 class TinyTalk {
  public:
   explicit TinyTalk(std::vector<std::string> overrides = {},
-                    const std::function<void(conversation::Options&)>& change = {})
-      : pipeline_(tiny_world(std::move(overrides))) {
+                    const std::function<void(conversation::Options&)>& change = {},
+                    Host& plugins = host())
+      : pipeline_(tiny_world(std::move(overrides), plugins)) {
     conversation::Options options = conversation::options_of(pipeline_->config());
     if (change) change(options);
     auto made = Conversation::create(*pipeline_, options);

@@ -9,7 +9,8 @@
 namespace plumbline::test {
 
 /// Null after a failure of the test. overrides: as with --set.
-inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> overrides) {
+inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> overrides,
+                                                      Host& plugins = host()) {
   overrides.insert(overrides.begin(), "kernels.backend=plumb.cpu.scalar");
   const auto resolved =
       config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
@@ -17,7 +18,7 @@ inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> o
                            .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
   EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
   if (!resolved) return nullptr;
-  auto opened = pipeline::Pipeline::open(resolved->config, host(),
+  auto opened = pipeline::Pipeline::open(resolved->config, plugins,
                                          golden_path("models/tiny-world/model.gguf"));
   EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
   return opened ? *std::move(opened) : nullptr;

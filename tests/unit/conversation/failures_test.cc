@@ -1,0 +1,96 @@
+// A part breaks in the middle of an answer: an error, and everything else as it was. Oracle: a
+// conversation in which nothing broke.
+#include <thread>
+
+#include "tests/unit/conversation/broken_parts.h"
+#include "tests/unit/conversation/tiny_talk.h"
+
+namespace plumbline::test {
+namespace {
+
+using conversation::State;
+using testing::HasSubstr;
+
+class Failures : public testing::Test {
+ protected:
+  Failures()
+      : talk_({"kernels.backend=test.broken", "tokenizer.plugin=test.broken",
+               "context.when_busy=queue"},
+              {}, host_with_broken_parts()) {}
+  void SetUp() override { PLUMB_ASSERT_OK(talk_->ask("Who is Mara?", {.max_tokens = 8})); }
+  void TearDown() override { break_part(Break::kNothing, 0); }
+
+  void expect_failure(Break what, plumb_status code, const char* why) {
+    const OrderedJson before = talk_.messages();
+    const model::Decoder* const weights = &talk_.decoder();
+    std::string streamed;
+    break_part(what, 4);
+    const auto answer = talk_->ask("Who lives by the sea?",
+                                   {.on_text = [&](std::string_view text) { streamed += text; }});
+    break_part(Break::kNothing, 0);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, code);
+    EXPECT_THAT(answer.error().message, HasSubstr(why));
+    EXPECT_FALSE(streamed.empty()) << "it broke before the answer had begun";
+    // The turn is gone, what was said before is not, and the weights are where they were.
+    EXPECT_EQ(talk_.messages(), before);
+    EXPECT_EQ(talk_->state(), State::kIdle);
+    EXPECT_EQ(&talk_.decoder(), weights);
+    // The way in is free, for other threads too, and the next answer knows nothing of it.
+    std::vector<int32_t> seen;
+    std::thread([&] {
+      const auto next = talk_->ask("Who lives by the sea?", {.max_tokens = 8});
+      PLUMB_ASSERT_OK(next);
+      seen = next->ids;
+    }).join();
+    TinyTalk healthy;
+    PLUMB_ASSERT_OK(healthy->ask("Who is Mara?", {.max_tokens = 8}));
+    const auto expected = healthy->ask("Who lives by the sea?", {.max_tokens = 8});
+    PLUMB_ASSERT_OK(expected);
+    EXPECT_EQ(seen, expected->ids);
+    EXPECT_EQ(talk_.messages(), healthy.messages());
+  }
+
+  TinyTalk talk_;
+};
+
+TEST_F(Failures, AVocabularyThatFails) {
+  expect_failure(Break::kPieceFails, PLUMB_INTERNAL, "the vocabulary is gone");
+}
+
+TEST_F(Failures, AKernelThatMakesNaN) {
+  expect_failure(Break::kNanLogits, PLUMB_NUMERIC, "nan");
+}
+
+// Ids can spell bytes that are no UTF-8 in any vocabulary: that is text to be mended, no failure.
+TEST_F(Failures, BytesThatAreNoUtf8BecomeReplacementCharacters) {
+  std::string streamed;
+  break_part(Break::kPieceIsNoUtf8, 4);
+  const auto answer =
+      talk_->ask("Who lives by the sea?",
+                 {.max_tokens = 8, .on_text = [&](std::string_view text) { streamed += text; }});
+  break_part(Break::kNothing, 0);
+  PLUMB_ASSERT_OK(answer);
+  EXPECT_THAT(answer->text, HasSubstr("\xEF\xBF\xBD"));
+  EXPECT_EQ(streamed, answer->text);
+  // A history with such an answer is as good as any other.
+  PLUMB_ASSERT_OK(talk_->ask("And who else?", {.max_tokens = 8}));
+}
+
+TEST_F(Failures, ARequestThatCannotBeRenderedChangesNothing) {
+  const OrderedJson before = talk_.messages();
+  for (const OrderedJson& wrong :
+       {OrderedJson{{"role", 1}}, OrderedJson{{"content", "x"}}, OrderedJson("x")}) {
+    const auto answer = talk_->ask(std::vector<OrderedJson>{wrong}, {});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, PLUMB_INVALID_ARGUMENT);
+  }
+  EXPECT_FALSE(talk_->ask(std::vector<OrderedJson>{}, {}));
+  EXPECT_FALSE(talk_->edit(99, message("user", "x"), {}));
+  EXPECT_FALSE(talk_->cut(2));
+  EXPECT_EQ(talk_.messages(), before);
+  EXPECT_EQ(talk_->state(), State::kIdle);
+}
+
+}  // namespace
+}  // namespace plumbline::test
