@@ -1,5 +1,7 @@
 #include "core/pipeline/lint.h"
 
+#include <cmath>
+
 #include "core/pipeline/lint_subject.h"
 
 namespace plumbline::pipeline {
@@ -15,13 +17,32 @@ void add_findings(const LintRule& rule, const LintSubject& subject,
   }
   for (size_t i = 0; i < subject.stages().size(); ++i) {
     if (!rule.applies(subject, i)) continue;
-    const LintStage& stage = subject.stages()[i];
-    const std::string parameters = stage.parameters.empty() ? "" : " " + stage.parameters.dump();
-    findings.push_back({&rule, {stage.value, stage.path, stage.name + parameters}});
+    findings.push_back({&rule, hit_of(subject.stages()[i])});
   }
 }
 
+/// Whether the parameters say that the stage is off: it changes no row.
+bool is_idle(const LintStage& stage) {
+  const struct {
+    std::string_view name;
+    const char* key;
+    double value;
+  } off[] = {{"temperature", "t", 1},      {"top_p", "p", 1},
+             {"typical", "p", 1},          {"min_p", "p", 0},
+             {"top_n_sigma", "n", 0},      {"repetition", "theta", 1},
+             {"frequency", "strength", 0}, {"presence", "strength", 0},
+             {"dry", "multiplier", 0},     {"xtc", "probability", 0}};
+  return std::any_of(std::begin(off), std::end(off), [&](const auto& one) {
+    return stage.name == one.name && stage.number(one.key, NAN) == one.value;
+  });
+}
+
 }  // namespace
+
+LintHit hit_of(const LintStage& stage) {
+  const std::string parameters = stage.parameters.empty() ? "" : " " + stage.parameters.dump();
+  return {stage.value, stage.path, stage.name + parameters};
+}
 
 double LintStage::number(const char* key, double fallback) const {
   const auto at = parameters.find(key);
@@ -37,8 +58,9 @@ LintSubject::LintSubject(const config::ResolvedConfig& config) : config_(config)
   const auto& stages = config.config.sampling.stages;
   const std::string path = "sampling.stages";
   for (size_t i = 0; i < stages.size(); ++i) {
-    stages_.push_back({stages[i].stage, json::parse(stages[i].params_json), &at(path).items[i],
-                       path + "." + std::to_string(i)});
+    LintStage stage{stages[i].stage, json::parse(stages[i].params_json), &at(path).items[i],
+                    path + "." + std::to_string(i)};
+    (is_idle(stage) ? idle_stages_ : stages_).push_back(std::move(stage));
   }
 }
 

@@ -31,7 +31,10 @@ class LintSubject {
 
   const config::PipelineConfig& config() const { return config_.config; }
   const config::Value& at(std::string_view path) const { return *config_.tree.at(path); }
+  /// Those that do something, in order.
   const std::vector<LintStage>& stages() const { return stages_; }
+  /// Those whose parameters say that they are off.
+  const std::vector<LintStage>& idle_stages() const { return idle_stages_; }
 
   /// Whether one of the stages before `end` is of these names.
   bool has_before(size_t end, std::initializer_list<std::string_view> names) const;
@@ -43,8 +46,10 @@ class LintSubject {
 
  private:
   const config::ResolvedConfig& config_;
-  std::vector<LintStage> stages_;
+  std::vector<LintStage> stages_, idle_stages_;
 };
+
+LintHit hit_of(const LintStage& stage);
 
 /// Whether a value, or a part of it, is no default.
 bool is_written(const config::Value& value);

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -38,6 +39,34 @@ TEST_F(Lint, EachRuleFindsItsExampleAndNotTheNearMiss) {
     EXPECT_THAT(rules_on(std::string(rule.near_miss)), Not(Contains(name)));
   }
   EXPECT_EQ(names.size(), 26u);
+}
+
+TEST_F(Lint, PresetsHaveTheWarningsOfThoseWhomTheyRepeat) {
+  const std::map<std::string, std::set<std::string>> warnings = {
+      {"hf", {"top-k-without-min-p"}},
+      {"tinyloop001", {"top-k-without-min-p"}},
+      {"tinyrustlm-abi", {"truncation-to-one"}}};
+  for (const auto& file :
+       std::filesystem::directory_iterator(PLUMB_SOURCE_DIR "/configs/presets")) {
+    const std::string profile = file.path().stem().string();
+    SCOPED_TRACE(profile);
+    const config::ResolvedConfig resolved =
+        loaded(write("a.yaml", config::kMinimal + "sampling: {profile: " + profile + "}\n"));
+    std::set<std::string> seen;
+    for (const LintFinding& finding : lint(resolved)) {
+      EXPECT_THAT(finding.place(), HasSubstr("preset " + profile));
+      EXPECT_NE(finding.rule->name, "idle-stage");
+      if (finding.rule->level == LintLevel::kWarning) seen.emplace(finding.rule->name);
+    }
+    const auto expected = warnings.find(profile);
+    EXPECT_EQ(seen, expected == warnings.end() ? std::set<std::string>{} : expected->second);
+  }
+}
+
+TEST_F(Lint, AStageThatIsOffCountsForNothing) {
+  EXPECT_THAT(rules_on("sampling: {stages: [{top_k: {k: 20}}, {typical: {p: 1}}, {min_p: {p: 0}}, "
+                       "{presence: {strength: 0}}, cdf]}"),
+              ::testing::UnorderedElementsAre("top-k-without-min-p", "idle-stage"));
 }
 
 TEST_F(Lint, SaysWhereAndWhat) {
