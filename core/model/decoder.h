@@ -84,13 +84,14 @@ class Decoder {
   using RowSink = std::function<void(uint32_t position, std::span<const float> logits)>;
   Result<void> forward_all(std::span<const int32_t> ids, const RowSink& sink);
 
-  /// Forgets all ids behind the first n_rows. Fails INVALID_ARGUMENT if there are fewer.
+  /// As Sequence::truncate.
   Result<void> truncate(uint32_t n_rows) { return sequence().truncate(n_rows); }
 
   // ---- Several sequences
 
-  /// With caches of its own, of the same capacity and window. Fails as the backend does where there
-  /// is no memory. destroy_sequence ends it, else the decoder does.
+  /// With caches of its own, of the same capacity and window; Sequence::truncate and rewind take
+  /// back what it was fed. Fails as the backend does where there is no memory. destroy_sequence
+  /// ends it, else the decoder does.
   Result<Sequence*> create_sequence();
   void destroy_sequence(Sequence& sequence);
 

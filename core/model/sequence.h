@@ -40,6 +40,13 @@ class Sequence {
   /// Which ids they are.
   const KvWindow& window() const { return window_; }
 
+  /// Forgets all ids behind the first n_rows; without rows the stream begins anew. Fails
+  /// INVALID_ARGUMENT if there are fewer.
+  Result<void> truncate(uint32_t n_rows);
+  /// Back to when n_fed ids of the stream had been fed. Fails as KvWindow::rows_at where rows that
+  /// were held then are gone.
+  Result<void> rewind(uint64_t n_fed);
+
   // ---- For the decoder
 
   const CachePlan& plan() const { return *plan_; }
@@ -57,9 +64,6 @@ class Sequence {
   /// positions: of each; rows behind those held extend the cache.
   Result<void> write_rows(size_t layer, uint32_t first, uint32_t n, const float* k, const float* v,
                           const int32_t* positions) const;
-  /// As the window's: the caches follow.
-  Result<void> truncate(uint32_t n_rows);
-  Result<void> rewind(uint64_t n_fed);
   /// The caches hold what the window's own removal of the rows says. That sets the mark.
   void removed(RowRange rows);
   Result<void> set_window(const KvWindow::State& state) { return window_.set_state(state); }

@@ -378,6 +378,53 @@ TEST(RemapRefusals, LeaveTheSequenceAsItWas) {
   EXPECT_TRUE(same_bits(*decoder.forward(std::vector<int32_t>{some_ids(9).back()}), expected));
 }
 
+/// The specification, whose kv_import fails once it was called so many times.
+struct FailingImport {
+  static inline decltype(plumb_kernels::kv_import) import;
+  static inline int n_left;
+
+  static plumb_status call(void* self, plumb_handle kv, uint32_t first, uint32_t n, const float* k,
+                           const float* v, const int32_t* positions, plumb_error* error) {
+    if (n_left-- == 0) return fail(error, PLUMB_NUMERIC, "a value in f16 is infinite");
+    return import(self, kv, first, n, k, v, positions, error);
+  }
+};
+
+TEST(RemapRefusals, RowsInFrontAreLeftWhereMovingFails) {
+  const KernelsPlugin& scalar = *std::ranges::find(runnable_kernels(), "plumb.cpu.scalar",
+                                                   [](const KernelsPlugin& one) { return one.id; });
+  plumb_kernels table = *scalar.table;
+  FailingImport::import = table.kv_import;
+  table.kv_import = FailingImport::call;
+  const auto file = model::ModelFile::open(gguf<plumb_loader>(PLUMB_EXT_LOADER), &small_host(),
+                                           model_path("tiny-llama"));
+  ASSERT_TRUE(file);
+  ThreadPool pool(1);
+  const auto backend = model::Backend::create(scalar.id, table, &small_host(), 1, "{}", "");
+  ASSERT_TRUE(backend);
+  model::DecoderOptions options;
+  options.backends = {backend->get()};
+  options.context_rows = 8;
+  options.window = kSinks;
+  const auto made = model::Decoder::create(*file, pool, options);
+  ASSERT_TRUE(made) << made.error().message;
+  model::Decoder& decoder = **made;
+  const std::vector<int32_t> ids = some_ids(12);
+  ASSERT_TRUE(decoder.forward(std::span(ids).first(8)));
+  FailingImport::n_left = 1;  // the second layer's
+  const auto row = decoder.forward(std::span(ids).subspan(8));
+  ASSERT_FALSE(row);
+  EXPECT_EQ(row.error().code, PLUMB_NUMERIC);
+  EXPECT_THAT(row.error().message, HasSubstr("layer 1: rows from 3 on are lost: plumb.cpu.scalar"));
+  EXPECT_EQ(decoder.n_past(), 3u);
+  // They are those of a decoder that was fed no more.
+  const auto after = decoder.forward(std::span(ids).subspan(3, 4));
+  ASSERT_TRUE(after) << after.error().message;
+  const std::vector<float> ours(after->begin(), after->end());
+  ASSERT_TRUE(decoder.truncate(0));
+  EXPECT_TRUE(same_bits(*decoder.forward(std::span(ids).first(7)), ours));
+}
+
 TEST(RemapRefusals, AWindowThatDoesNotFitMakesNoDecoder) {
   const auto file = model::ModelFile::open(gguf<plumb_loader>(PLUMB_EXT_LOADER), &small_host(),
                                            model_path("tiny-llama"));
