@@ -78,6 +78,8 @@ struct Restored {
   /// The file was saved with the stages and parameters that are at work now: then the seed and the
   /// stages' state are the file's too, else they stay as they are.
   bool has_same_sampling = false;
+  /// Rows of the file's that need not run again; 0 if it has none, or of other numerics.
+  uint32_t n_rows = 0;
 };
 
 /// All calls are [any-thread] and one at a time: while one answers, another waits or is turned
@@ -116,8 +118,9 @@ class Conversation {
   Result<void> set_messages(std::vector<OrderedJson> messages);
 
   /// Writes all that the answers to come depend on into a file, which is there whole or not at all.
-  /// Fails NOT_FOUND: path and reason.
-  Result<void> save(const std::string& path);
+  /// with_rows: what the KV caches hold too, usage() tells how much that is; without them the
+  /// prompt runs again. Fails NOT_FOUND: path and reason.
+  Result<void> save(const std::string& path, bool with_rows = false);
   /// Puts a saved conversation in the place of this one. Fails NOT_FOUND, CORRUPT (no saved
   /// conversation, of a later version, cut off, damaged, made up), INVALID_ARGUMENT (with another
   /// model, vocabulary or template).

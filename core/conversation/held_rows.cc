@@ -28,4 +28,31 @@ Result<void> HeldRows::truncate(uint32_t n_rows) {
   return {};
 }
 
+Result<std::string> HeldRows::rows(const model::StateIdentity& identity) const {
+  std::string bytes;
+  const model::Sequence& sequence = decoder_->sequence();
+  bytes.reserve(model::state_bytes(*decoder_, sequence));
+  PLUMB_TRY(model::save_sequence(*decoder_, sequence, identity,
+                                 [&](std::span<const uint8_t> piece) -> Result<void> {
+                                   bytes.append(piece.begin(), piece.end());
+                                   return {};
+                                 }));
+  return bytes;
+}
+
+Result<bool> HeldRows::restore(std::string_view rows, std::vector<int32_t> ids,
+                               const model::StateIdentity& identity) {
+  const auto* const data = reinterpret_cast<const uint8_t*>(rows.data());
+  auto restored = model::restore_sequence(*decoder_, decoder_->sequence(), identity,
+                                          std::span(data, rows.size()));
+  if (!restored && restored.error().code == PLUMB_INVALID_ARGUMENT) return false;
+  if (!restored) return std::move(restored).error();
+  ids_ = std::move(ids);
+  if (decoder_->n_past() == ids_.size()) return true;
+  const std::string seen =
+      std::to_string(ids_.size()) + " ids beside " + std::to_string(decoder_->n_past()) + " rows";
+  PLUMB_TRY(truncate(0));
+  return Error{PLUMB_CORRUPT, seen + ", expected one each"};
+}
+
 }  // namespace plumbline::conversation

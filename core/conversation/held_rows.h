@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/decoder.h"
+#include "core/model/sequence_state.h"
 
 namespace plumbline::conversation {
 
@@ -21,6 +24,13 @@ class HeldRows {
   /// After a generation: the prompt, and of the generated ids those that were run.
   void take(std::span<const int32_t> prompt_ids, std::span<const int32_t> generated);
   Result<void> truncate(uint32_t n_rows);
+
+  /// The rows as bytes, which belong to an identity of 32 bytes: model/sequence_state.h.
+  Result<std::string> rows(const model::StateIdentity& identity) const;
+  /// Puts saved rows and their ids in the place of all. False, and nothing has changed: they are of
+  /// another kind than the decoder's, or too many. Fails CORRUPT: no rows, or other ids than rows.
+  Result<bool> restore(std::string_view rows, std::vector<int32_t> ids,
+                       const model::StateIdentity& identity);
 
  private:
   model::Decoder* decoder_;

@@ -58,6 +58,15 @@ std::string sampling_sha256(const config::SamplingConfig& sampling) {
   return hash.finish();
 }
 
+model::StateIdentity rows_identity(const Identity& identity) {
+  const std::string hash =
+      (Hash() << std::string_view(identity.model) << std::string_view(identity.numerics)).finish();
+  model::StateIdentity bytes;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<uint8_t>(std::stoi(hash.substr(2 * i, 2), nullptr, 16));
+  return bytes;
+}
+
 Result<Identity> identity_of(pipeline::Pipeline& pipeline) {
   Identity identity;
   PLUMB_ASSIGN(identity.model, sha256_of_path(pipeline.file().path()));

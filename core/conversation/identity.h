@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/model/sequence_state.h"
 #include "core/pipeline/pipeline.h"
 
 namespace plumbline::conversation {
@@ -17,6 +18,9 @@ struct Identity {
   std::string sampling;  // the stages, their plugins and their parameters
   std::string numerics;  // what the bits of rows depend on beside the weights
 };
+
+/// Of rows: the same weights, run with the same numerics.
+model::StateIdentity rows_identity(const Identity& identity);
 
 /// Reads the model file whole. Fails as the pipeline's parts do.
 Result<Identity> identity_of(pipeline::Pipeline& pipeline);

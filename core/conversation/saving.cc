@@ -1,4 +1,7 @@
 // A conversation into a file and out of it.
+#include <algorithm>
+#include <cstring>
+
 #include "core/base/os/durable.h"
 #include "core/base/os/regular_file.h"
 #include "core/conversation/conversation_parts.h"
@@ -12,6 +15,8 @@ constexpr uint64_t kFileBytesMax = uint64_t{1} << 33;
 // Writing JSON recurses, and saved files come from outside.
 constexpr int kDepthMax = 128;
 constexpr const char* kTalk = "talk";
+constexpr const char* kIds = "ids";  // of the rows, i32 each
+constexpr const char* kRows = "rows";
 
 bool is_deeper_than(const OrderedJson& json, int depth) {
   if (!json.is_structured()) return false;
@@ -83,6 +88,20 @@ Result<void> try_states(pipeline::SamplerChain& sampler, const Transcript& trans
   return {};
 }
 
+// Ids of the vocabulary; nothing where the file has no rows.
+Result<std::vector<int32_t>> row_ids(const Sections& sections, uint32_t n_vocab) {
+  const auto found = sections.find(kIds);
+  const std::string_view bytes = found == sections.end() ? "" : std::string_view(found->second);
+  std::vector<int32_t> ids(bytes.size() / sizeof(int32_t));
+  if (bytes.size() % sizeof(int32_t) != 0) return Error{PLUMB_CORRUPT, "ids: half of one is gone"};
+  std::memcpy(ids.data(), bytes.data(), bytes.size());
+  const auto wrong = std::ranges::find_if(
+      ids, [&](int32_t id) { return id < 0 || static_cast<uint32_t>(id) >= n_vocab; });
+  if (wrong == ids.end()) return ids;
+  return Error{PLUMB_CORRUPT, "ids: " + std::to_string(*wrong) + ", expected ids below " +
+                                  std::to_string(n_vocab)};
+}
+
 }  // namespace
 
 Result<const Identity*> Conversation::Parts::own_identity() {
@@ -93,7 +112,7 @@ Result<const Identity*> Conversation::Parts::own_identity() {
   return &*identity;
 }
 
-Result<void> Conversation::save(const std::string& path) {
+Result<void> Conversation::save(const std::string& path, bool with_rows) {
   PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
   PLUMB_ASSIGN(const Identity* const identity, parts_->own_identity());
   PLUMB_ASSIGN(const std::vector<char> state, parts_->sampler->state());
@@ -104,7 +123,13 @@ Result<void> Conversation::save(const std::string& path) {
   talk["now_unix_s"] = parts_->now_unix_s;
   talk["sampler_state"] = to_hex({state.data(), state.size()});
   const auto replace = OrderedJson::error_handler_t::replace;
-  return os::write_file(path, write_sections({{kTalk, talk.dump(-1, ' ', false, replace)}}));
+  Sections sections = {{kTalk, talk.dump(-1, ' ', false, replace)}};
+  const std::vector<int32_t>& ids = parts_->held.ids();
+  if (with_rows && ids.size() == parts_->decoder.n_past()) {
+    PLUMB_ASSIGN(sections[kRows], parts_->held.rows(rows_identity(*identity)));
+    sections[kIds].assign(reinterpret_cast<const char*>(ids.data()), 4 * ids.size());
+  }
+  return os::write_file(path, write_sections(sections));
 }
 
 Result<Restored> Conversation::restore(const std::string& path) {
@@ -130,11 +155,21 @@ Result<Restored> Conversation::Parts::restore(std::string_view file) {
   PLUMB_ASSIGN(const std::string digits, text(talk, "sampler_state"));
   PLUMB_ASSIGN(const std::string state, from_hex(digits));
 
+  PLUMB_ASSIGN(std::vector<int32_t> ids, row_ids(sections, decoder.hyper_parameters().n_vocab));
+
   Restored result;
   result.n_messages = next.n_messages();
   result.has_same_sampling = saved_identity.sampling == present->sampling;
   if (result.has_same_sampling) {
     PLUMB_TRY(try_states(*sampler, next, state));
+  }
+  if (const auto rows = sections.find(kRows); rows != sections.end()) {
+    const auto n_rows = static_cast<uint32_t>(ids.size());
+    PLUMB_ASSIGN(const bool are_used,
+                 held.restore(rows->second, std::move(ids), rows_identity(*present)));
+    if (are_used) result.n_rows = n_rows;
+  }
+  if (result.has_same_sampling) {
     PLUMB_TRY(sampler->set_state({state.data(), state.size()}));
     sampling.seed = seed;
   } else {

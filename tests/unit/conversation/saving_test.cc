@@ -88,6 +88,43 @@ TEST_F(Saving, GoesOnAsIfNothingHadHappened) {
   EXPECT_EQ(seen->ids, expected->ids);
 }
 
+TEST_F(Saving, BringsRowsBack) {
+  TinyTalk talk;
+  talk_a_little(talk);
+  PLUMB_ASSERT_OK(talk->save(path(), true));
+  const uint32_t n_rows = talk.decoder().n_past();
+  TinyTalk other;
+  const auto restored = other->restore(path());
+  PLUMB_ASSERT_OK(restored);
+  EXPECT_EQ(restored->n_rows, n_rows);
+  const auto expected = talk->ask("Who lives by the sea?", {.max_tokens = 12});
+  const auto seen = other->ask("Who lives by the sea?", {.max_tokens = 12});
+  PLUMB_ASSERT_OK(expected);
+  PLUMB_ASSERT_OK(seen);
+  EXPECT_EQ(seen->ids, expected->ids);
+  EXPECT_EQ(seen->n_reused_rows, expected->n_reused_rows);
+  EXPECT_GT(seen->n_reused_rows, n_rows / 2);
+
+  // Rows of other numerics are not used, and those of no meaning are refused.
+  TinyTalk elsewhere({"kernels.activations=f32"});
+  const auto without = elsewhere->restore(path());
+  PLUMB_ASSERT_OK(without);
+  EXPECT_EQ(without->n_rows, 0u);
+  EXPECT_EQ(elsewhere.messages().size(), 5u);
+  auto sections = *conversation::read_sections(content(path()));
+  Sections broken = sections;
+  broken["rows"].resize(broken["rows"].size() / 2);
+  expect_refused(talk, conversation::write_sections(broken), "");
+  broken = sections;
+  broken["ids"].resize(broken["ids"].size() - 4);
+  expect_refused(talk, conversation::write_sections(broken), "ids beside");
+  broken["ids"].resize(broken["ids"].size() - 3);
+  expect_refused(talk, conversation::write_sections(broken), "half of one");
+  broken["ids"] = "\x7F\x7F\x7F\x7F";
+  expect_refused(talk, conversation::write_sections(broken), "expected ids below");
+  PLUMB_ASSERT_OK(talk->ask("And who else?", {.max_tokens = 4}));
+}
+
 TEST_F(Saving, TellsWhereTheSamplingIsAnother) {
   TinyTalk talk;
   talk_a_little(talk);
