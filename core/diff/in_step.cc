@@ -15,9 +15,16 @@ std::vector<std::string> ops_with_outputs(const model::Decoder& decoder) {
   return names;
 }
 
+// Do both evict the same rows at the same ids, if any?
+bool have_equal_windows(const model::Decoder& a, const model::Decoder& b) {
+  return a.window_options() == b.window_options() &&
+         (!a.sequence().window().evicts() || a.capacity_rows() == b.capacity_rows());
+}
+
 // Do the two run ops of the same names on the same ids, one after the other?
 bool can_run_in_step(const model::Decoder& a, const model::Decoder& b) {
-  return a.chunk_rows() == b.chunk_rows() && ops_with_outputs(a) == ops_with_outputs(b);
+  return a.chunk_rows() == b.chunk_rows() && have_equal_windows(a, b) &&
+         ops_with_outputs(a) == ops_with_outputs(b);
 }
 
 }  // namespace

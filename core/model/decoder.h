@@ -45,6 +45,7 @@ struct SequenceIds {
   std::span<const float> logits = {};  // f32[V] of the last id, once the step is done
 };
 
+/// One call at a time, whatever sequence it is for.
 class Decoder {
  public:
   /// Reads hyper-parameters, builds the graph, prepares the weights. The file, the backends and the

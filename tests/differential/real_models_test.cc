@@ -133,6 +133,36 @@ TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
   }
 }
 
+// Prompts of several lengths, then an id of each at a time. The oracle is each sequence alone.
+TEST_P(RealModels, SequencesInOneStepGiveEqualBits) {
+  constexpr size_t kIds = 6;
+  const std::vector<std::string> backends = canonical_backends();
+  ASSERT_GE(backends.size(), 2u);
+  const auto made = runner({.backend = backends[1], .activations = PLUMB_ACT_Q8, .n_threads = 2});
+  ASSERT_NE(made, nullptr);
+  model::Decoder& decoder = made->decoder();
+  std::vector<std::vector<int32_t>> ids;
+  for (const GoldenCase& one : cases()) ids.push_back(one.ids);
+  std::vector<model::SequenceIds> parts;
+  for (const auto& prompt : ids) parts.push_back({*decoder.create_sequence(), prompt});
+  std::vector<std::vector<int32_t>> picked(parts.size());
+  for (auto& of_one : picked) of_one.reserve(kIds);  // parts look into them
+  for (size_t step = 0; step < kIds; ++step) {
+    const auto done = decoder.step(parts);
+    ASSERT_TRUE(done) << done.error().message;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      picked[i].push_back(argmax(parts[i].logits));
+      parts[i].ids = std::span(picked[i]).last(1);
+    }
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_EQ(greedy(*made, ids[i], kIds), picked[i]);
+    picked[i].pop_back();
+    ids[i].insert(ids[i].end(), picked[i].begin(), picked[i].end());
+    EXPECT_TRUE(same_bits(made->last_logits(ids[i]), parts[i].logits));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Golden, RealModels,
                          testing::Values("smollm2-135m", "gemma3-270m", "qwen2.5-coder-0.5b"),
                          [](const auto& one) {

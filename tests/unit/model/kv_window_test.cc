@@ -1,12 +1,13 @@
-// Which ids a window's rows hold. Oracles: interval arithmetic, llama.cpp's rule for what goes
-// (n_discard = (n_past - n_keep) / 2), and a list of places from which elements are erased.
+// Which ids a window's rows hold. Oracles: golden/cases/kv_context.jsonl (interval arithmetic, and
+// llama.cpp's rule for what goes), and a list of places from which elements are erased.
 #include "core/model/kv_window.h"
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <numeric>
+#include <nlohmann/json.hpp>
 #include <random>
+
+#include "tests/support/golden_cases.h"
 
 namespace plumbline::test {
 namespace {
@@ -15,6 +16,7 @@ using model::KvWindow;
 using model::RowRange;
 using model::WindowOptions;
 using model::WindowPolicy;
+using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -40,50 +42,74 @@ std::vector<uint64_t> places(const KvWindow& window) {
   return all;
 }
 
+std::vector<json> cases_of(const std::string& op) {
+  std::vector<json> found;
+  for (const json& line : read_jsonl(golden_path("cases/kv_context.jsonl"))) {
+    if (line["input"]["op"] == op) found.push_back(line);
+  }
+  EXPECT_FALSE(found.empty()) << op;
+  return found;
+}
+
 TEST(KvWindow, HalfOfWhatIsBehindTheSinksGoes) {
-  KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = 2}, 10);
-  feed(window, 10);
-  EXPECT_EQ(window.eviction(), (RowRange{2, 6}));
-  window.remove(window.eviction());
-  EXPECT_THAT(places(window), ElementsAre(0, 1, 6, 7, 8, 9));
-  EXPECT_EQ(window.n_fed(), 10u);
-  EXPECT_EQ(window.row_of(1), 1u);
-  EXPECT_EQ(window.row_of(5), std::nullopt);
-  EXPECT_EQ(window.row_of(6), 2u);
-  EXPECT_EQ(window.row_of(10), std::nullopt);
+  for (const json& one : cases_of("shift_window")) {
+    const json& value = one["input"]["value"];
+    const uint32_t capacity = value["n_ctx"], n = value["n_tokens"];
+    KvWindow window = make({.policy = WindowPolicy::kSinkRing, .sinks = value["n_keep"]}, capacity);
+    feed(window, n);
+    ASSERT_EQ(window.n_free(), 0u);
+    const RowRange rows = window.eviction();
+    std::vector<uint64_t> discarded;
+    for (uint32_t row = rows.begin; row < rows.end; ++row)
+      discarded.push_back(window.place_of(row));
+    EXPECT_EQ(json(discarded), one["expected"]["discarded"]);
+    window.remove(rows);
+    EXPECT_EQ(json(places(window)), one["expected"]["kept"]);
+    EXPECT_EQ(window.n_fed(), n);
+    EXPECT_EQ(window.row_of(discarded.front()), std::nullopt);
+    EXPECT_EQ(window.row_of(n), std::nullopt);
+    json positions;
+    for (const uint64_t place : one["expected"]["kept"]) positions.push_back(*window.row_of(place));
+    EXPECT_EQ(positions, one["expected"]["new_positions"]);
+  }
 }
 
 TEST(KvWindow, ARingThatWasOverrunRefusesToGoBack) {
-  KvWindow window = make({.policy = WindowPolicy::kRing, .evict_to = 7}, 8);
-  feed(window, 20);
-  EXPECT_THAT(places(window), ElementsAre(12, 13, 14, 15, 16, 17, 18, 19));
-  const auto rows = window.rows_at(16);
-  ASSERT_FALSE(rows);
-  EXPECT_EQ(rows.error().code, PLUMB_INVALID_ARGUMENT);
-  EXPECT_THAT(rows.error().message, HasSubstr("cannot go back to id 16 of 20"));
-  // The rows in front of it are those that are left if it is done all the same.
-  window.truncate(*window.row_of(16));
-  EXPECT_THAT(places(window), ElementsAre(12, 13, 14, 15));
-  EXPECT_EQ(window.n_fed(), 16u);
+  for (const json& one : cases_of("ring_trim")) {
+    const uint32_t n = one["input"]["value"]["appended"], size = one["input"]["value"]["size"];
+    KvWindow window = make({.policy = WindowPolicy::kRing, .evict_to = size - 1}, size);
+    feed(window, n);
+    const uint64_t back_to = n - one["input"]["value"]["trim"].get<uint32_t>();
+    const auto rows = window.rows_at(back_to);
+    ASSERT_FALSE(rows);
+    EXPECT_EQ(rows.error().code, PLUMB_INVALID_ARGUMENT);
+    EXPECT_THAT(rows.error().message, HasSubstr("cannot go back to id 16 of 20"));
+    // The rows in front of it are those that are left if it is done all the same.
+    window.truncate(*window.row_of(back_to));
+    EXPECT_EQ(json(places(window)), one["expected"]["positions_left"]);
+    EXPECT_EQ(window.n_fed(), one["expected"]["next_position"]);
+  }
 }
 
-// A cache of sliding layers that held no more than their window could not go back, one that holds
-// every row can.
+// A cache of sliding layers that held no more than their window could not go back; one that holds
+// every row, as ours do, can.
 TEST(KvWindow, OnlyWhatIsStillHeldCanBeGoneBackTo) {
-  KvWindow sliding = make({.policy = WindowPolicy::kRing, .evict_to = 511}, 512);
-  feed(sliding, 1500);
-  EXPECT_EQ(sliding.place_of(0), 988u);
-  EXPECT_EQ(sliding.place_of(511), 1499u);
-  EXPECT_FALSE(sliding.rows_at(400));
+  for (const json& one : cases_of("iswa_seq_rm")) {
+    const uint32_t n = one["input"]["value"]["n"], back_to = one["input"]["value"]["remove_from"];
+    const uint32_t size = one["params"]["window"];
+    KvWindow sliding = make({.policy = WindowPolicy::kRing, .evict_to = size - 1}, size);
+    feed(sliding, n);
+    EXPECT_EQ(json({sliding.place_of(0), sliding.place_of(size - 1)}),
+              one["expected"]["sliding_positions_kept_before"]);
+    EXPECT_EQ(sliding.rows_at(back_to).has_value(), one["expected"]["can_continue_at_400"]);
 
-  KvWindow global = make({}, 1500);
-  feed(global, 1500);
-  const auto rows = global.rows_at(400);
-  ASSERT_TRUE(rows) << rows.error().message;
-  EXPECT_EQ(*rows, 400u);
-  global.rewind(400);
-  EXPECT_EQ(global.n_rows(), 400u);
-  EXPECT_EQ(global.n_fed(), 400u);
+    KvWindow global = make({}, n);
+    feed(global, n);
+    ASSERT_TRUE(global.rows_at(back_to));
+    global.rewind(back_to);
+    EXPECT_EQ(global.n_rows(), one["expected"]["global_left"]);
+    EXPECT_EQ(global.n_fed(), back_to);
+  }
 }
 
 TEST(KvWindow, WhatCameAfterAnEvictionCanBeTakenBack) {

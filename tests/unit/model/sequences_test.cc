@@ -203,6 +203,25 @@ TEST(SequencesOfOneDecoder, AreRefusedByName) {
   EXPECT_EQ((*decoder.create_sequence())->number(), 3u);
 }
 
+TEST(SequencesOfOneDecoder, HoldWhatTheyHeldAfterACancel) {
+  const auto runner =
+      Runner::create(model_path("tiny-llama"), {.backend = "plumb.cpu.scalar", .chunk_rows = 2});
+  ASSERT_NE(runner, nullptr);
+  model::Decoder& decoder = runner->decoder();
+  const std::vector<int32_t> ids = {1, 2, 3};
+  std::vector<SequenceIds> parts = {{*decoder.create_sequence(), ids},
+                                    {*decoder.create_sequence(), ids}};
+  const std::atomic<bool> cancel{true};
+  decoder.set_cancel(&cancel);
+  const auto done = decoder.step(parts);
+  decoder.set_cancel(nullptr);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, PLUMB_CANCELLED);
+  for (const SequenceIds& part : parts) EXPECT_EQ(part.sequence->n_past(), 0u);
+  ASSERT_TRUE(decoder.step(parts));
+  EXPECT_TRUE(same_bits(parts[1].logits, runner->last_logits(ids)));
+}
+
 // A model whose embedding of one id is not a number.
 TEST(SequencesOfOneDecoder, HoldWhatTheyHeldAfterAnError) {
   std::string bytes = read_file(model_path("tiny-llama"));
