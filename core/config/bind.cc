@@ -135,6 +135,7 @@ PipelineConfig bind(const Value& tree) {
   config.sampling.profile = read.text_or_empty("sampling.profile");
   for (const Value& item : read.at("sampling.stages").items)
     config.sampling.stages.push_back(bind_stage(item));
+  config.sampling.breakers = read.texts("sampling.breakers");
   config.sampling.seed = *as_integer(read.at("sampling.seed"));
 
   ContextConfig& context = config.context;

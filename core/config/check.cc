@@ -179,8 +179,15 @@ class Checker {
 Value default_value(const Spec& spec) {
   static const auto source = std::make_shared<const std::string>("default");
   const Origin origin{source};
-  if (spec.fallback == "[]") return Value::make(Kind::kList, origin);
-  if (spec.fallback == "{}") return Value::make(Kind::kMap, origin);
+  if (spec.type == Type::kFree) return Value::make(Kind::kMap, origin);
+  if (spec.type == Type::kList) {
+    Value list = Value::make(Kind::kList, origin);
+    for (const auto& item : nlohmann::json::parse(spec.fallback)) {
+      list.items.push_back(Value::make(Kind::kScalar, origin, item.get<std::string>()));
+      list.items.back().is_quoted = true;
+    }
+    return list;
+  }
   return Value::make(Kind::kScalar, origin, spec.fallback);
 }
 

@@ -1,5 +1,6 @@
 // contradictions.cc: values that are right each by itself, but not together.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/config/check.h"
 #include "core/config/pipeline_config.h"
@@ -55,11 +56,34 @@ void check_overrides(const Value& overrides, Problems& problems) {
   }
 }
 
+/// A penalty whose effect depends on a constant that no distribution shows, or one that can
+/// suppress the end of an answer.
+void check_gauge(const Value& stage, const std::string& where, Problems& problems) {
+  for (const Entry& entry : stage.entries) {
+    const Value* rule = entry.value.find("rule");
+    const Value* theta = entry.value.find("theta");
+    if (entry.key == "repetition" && rule != nullptr && rule->text == "ctrl_sign" &&
+        theta != nullptr && as_json(*theta) != nlohmann::json(1)) {
+      problems.add(rule->origin,
+                   where + ".repetition.rule \"ctrl_sign\" with theta " + theta->shown() +
+                       ", which mode ship refuses: expected ctrl_normalised, or theta "
+                       "1");
+    }
+    const Value* control = entry.value.find("control_tokens");
+    if (control != nullptr && control->text == "penalise") {
+      problems.add(control->origin,
+                   where + "." + entry.key +
+                       ".control_tokens \"penalise\", which mode ship refuses: expected spare");
+    }
+  }
+}
+
 void check_stages(const Value& stages, bool is_ship, Problems& problems) {
   if (stages.items.empty())
     problems.add(stages.origin, "sampling.stages: an empty list, expected at least one stage");
   for (size_t i = 0; i < stages.items.size(); ++i) {
     const Value& stage = stages.items[i];
+    if (is_ship) check_gauge(stage, "sampling.stages." + std::to_string(i), problems);
     if (is_ship && (stage.text == "scripted" || stage.find("scripted") != nullptr)) {
       problems.add(stage.origin, "sampling.stages." + std::to_string(i) +
                                      ": stage \"scripted\", which mode ship refuses");

@@ -128,7 +128,50 @@ Value default_scalar(std::string_view text) {
   return Value::make(Value::Kind::kScalar, {std::make_shared<const std::string>("default")}, text);
 }
 
-/// Puts the profile's stages in the tree, and the draw that was chosen in the place of `draw`.
+/// A stage's parameters with some replaced, where it is the one that is named.
+bool tune_stage(Value& stage, const std::string& name, const Value& parameters) {
+  if (stage.kind == Value::Kind::kScalar && stage.text == name) {
+    Origin origin = stage.origin;
+    stage = Value::make(Value::Kind::kMap, origin);
+    stage.entries.push_back({name, origin, Value::make(Value::Kind::kMap, origin)});
+  }
+  Value* under = stage.find(name);
+  if (under == nullptr) return false;
+  merge(*under, parameters);
+  return true;
+}
+
+/// Puts the parameters of sampling.tune in the place of the stages' own.
+Result<void> tune(Value& sampling) {
+  const Value* tuned = sampling.find("tune");
+  if (tuned == nullptr) return {};
+  Value& stages = *sampling.find("stages");
+  for (const Entry& entry : tuned->entries) {
+    const std::string place = entry.key_origin.text() + ": sampling.tune." + entry.key;
+    if (entry.value.kind != Value::Kind::kMap) {
+      return Error{PLUMB_INVALID_CONFIG,
+                   place + ": " + entry.value.shown() + ", expected a map of parameters"};
+    }
+    std::vector<std::string> names;
+    bool is_used = false;
+    for (Value& stage : stages.items) {
+      is_used |= tune_stage(stage, entry.key, entry.value);
+      if (stage.kind == Value::Kind::kScalar) names.push_back(stage.text);
+      for (const Entry& part : stage.entries) {
+        if (part.key != "plugin") names.push_back(part.key);
+      }
+    }
+    if (is_used) continue;
+    std::string text = place + ": no such stage, expected one of";
+    for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? " " : ", ") + names[i];
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    return Error{PLUMB_INVALID_CONFIG, text + did_you_mean(entry.key, views)};
+  }
+  return {};
+}
+
+/// Puts the profile's stages in the tree, the draw that was chosen in the place of `draw`, and what
+/// is tuned in its place.
 Result<void> expand_sampling(Value& tree, const std::vector<std::string>& folders) {
   Value& sampling = *tree.find("sampling");
   if (sampling.find("stages") == nullptr) {
@@ -152,7 +195,7 @@ Result<void> expand_sampling(Value& tree, const std::vector<std::string>& folder
                  chosen->origin.text() + ": sampling.draw: " + chosen->shown() +
                      ", but no stage `draw` stands for it: the stages draw by themselves"};
   }
-  return {};
+  return tune(sampling);
 }
 
 /// A path that a file states is relative to that file.
@@ -198,6 +241,7 @@ Result<ResolvedConfig> load_config(const LoadRequest& request) {
   // The tree says the same without them, and can be loaded again.
   tree.erase("sampling.profile");
   tree.erase("sampling.draw");
+  tree.erase("sampling.tune");
   resolved.tree = std::move(tree);
   return resolved;
 }

@@ -105,7 +105,9 @@ struct StageConfig {
 
 struct SamplingConfig {
   std::string profile;  // the preset that the stages come from; empty: written out in the config
-  std::vector<StageConfig> stages;  // in order, presets and `draw` already expanded; never empty
+  std::vector<StageConfig>
+      stages;  // in order, presets, `draw` and `tune` already expanded; never empty
+  std::vector<std::string> breakers;  // what no repeat reaches over, for the stage dry
   uint64_t seed = 0;
 };
 

@@ -152,6 +152,7 @@ Spec sampling() {
   const Spec item =
       value("stage", Type::kStage, "",
             "A stage's name, or the name with its parameters; draw stands for sampling.draw.");
+  const Spec text = value("text", Type::kText, "", "One such text.");
   return map(
       "sampling", "Logits to one token id. Either a profile or stages.",
       {value("profile", Type::kName, "",
@@ -160,6 +161,11 @@ Spec sampling() {
        value("draw", Type::kName, "",
              "The stage that an entry `draw` stands for: cdf (inverse CDF in id order) or gumbel "
              "(Gumbel-max, steadier under small changes of the logits); cdf if it is left out."),
+       value("tune", Type::kFree, "",
+             "Parameters that take the place of a profile's, by stage: {temperature: {t: 0.9}}."),
+       list("breakers", R"(["\n", ":", "\"", "*"])", text,
+            "Texts over which no repeat reaches, for the stage dry: a token with one of them "
+            "inside ends it."),
        number("seed", Type::kInteger, "1", 0, UINT64_MAX, "Key of every coin.")});
 }
 
@@ -230,9 +236,11 @@ Spec pipeline() {
        value("extends", Type::kText, "",
              "Another config that this one builds on, relative to this file. Maps are merged by "
              "key, lists and values replaced."),
-       choice("mode", {"lab", "ship"},
-              "ship refuses what makes a run depend on more than this config: model files without "
-              "sha256, lenient templates, scripted stages, foreign engines."),
+       choice(
+           "mode", {"lab", "ship"},
+           "ship refuses what makes a run depend on more than this config: model files without "
+           "sha256, lenient templates, scripted stages, penalties by a logit's sign or of control "
+           "tokens, foreign engines."),
        model(), kernels(), runner(), tokenizer(), chat_template(), sampling(), context(),
        generation(), parser(), plugins()});
 }

@@ -28,7 +28,7 @@ struct Spec {
   std::string_view name = {};
   Type type = Type::kMap;
   std::string_view doc = {};
-  std::string_view fallback = {};  // the default, as YAML; empty: none
+  std::string_view fallback = {};  // the default, of lists and maps as JSON; empty: none
   bool is_required = false;
   uint64_t min = 0;
   uint64_t max = 0;

@@ -76,22 +76,16 @@ Result<Picked> pick(pipeline::SamplerChain& chain, std::span<const float> logits
   auto made = chain.pick(logits, context, [&](size_t, const plumb_candidates& left) {
     picked.stages.push_back(Candidates::of(left));
   });
-  if (!made && (made.error().code == PLUMB_CANCELLED || made.error().code == PLUMB_NUMERIC)) {
-    end = std::move(made).error();
-    return picked;
+  if (!made) {
+    for (const plumb_status ends : {PLUMB_CANCELLED, PLUMB_NUMERIC, PLUMB_NOT_FOUND}) {
+      if (made.error().code != ends) continue;
+      end = std::move(made).error();
+      return picked;
+    }
+    return std::move(made).error();
   }
-  if (!made) return std::move(made).error();
   picked.pick = *made;
   return picked;
-}
-
-// Other stages have a state of their own, which no state of A's can replace.
-bool have_same_stages(const pipeline::SamplerChain& a, const pipeline::SamplerChain& b) {
-  if (a.n_stages() != b.n_stages()) return false;
-  for (size_t i = 0; i < a.n_stages(); ++i) {
-    if (a.stage_name(i) != b.stage_name(i)) return false;
-  }
-  return true;
 }
 
 std::string last_stage(const pipeline::SamplerChain& chain) {
@@ -187,13 +181,9 @@ double flip_probability_independent(const Distribution& a, const Distribution& b
 Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerChain& b,
                                  std::span<const float> logits,
                                  const plumb_sample_context& context) {
-  PLUMB_ASSIGN(const std::vector<char> state, a.state());
+  PLUMB_TRY(b.take_over(a));
   std::optional<Error> end_a, end_b;
   PLUMB_ASSIGN(const Picked of_a, pick(a, logits, context, end_a));
-  if (have_same_stages(a, b)) {
-    PLUMB_ASSIGN(const std::vector<char> own, b.state());
-    if (own.size() == state.size()) PLUMB_TRY(b.set_state(state));
-  }
   PLUMB_ASSIGN(const Picked of_b, pick(b, logits, context, end_b));
 
   PickErrors errors;

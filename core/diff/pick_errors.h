@@ -29,9 +29,9 @@ double flip_probability_gumbel(const Distribution& a, const Distribution& b);
 /// Of two draws with coins of their own.
 double flip_probability_independent(const Distribution& a, const Distribution& b);
 
-/// Both chains pick from the same logits; B's begins with the state of A's, where the two have
-/// stages of the same names. Where one picks nothing (its script is over, a stage fails NUMERIC)
-/// the verdict is WRONG, or UNEXPLAINED if both do; CANCELLED if both scripts are over.
+/// Both chains pick from the same logits; B's begins with the state of A's in the stages that
+/// both have. Where one picks nothing (its script is over, a grammar allows nothing, a stage fails
+/// NUMERIC) the verdict is WRONG, or UNEXPLAINED if both do; CANCELLED if both scripts are over.
 /// Fails else as the chains do.
 Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerChain& b,
                                  std::span<const float> logits,

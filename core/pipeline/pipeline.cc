@@ -117,7 +117,12 @@ Result<model::Decoder*> Pipeline::decoder() {
 
 Result<SamplerChain> Pipeline::sampler() {
   PLUMB_ASSIGN(const model::HyperParameters model, file().hyper_parameters());
-  return make_sampler(config_.sampling, *host_, model.n_vocab);
+  PLUMB_ASSIGN(SamplerChain chain, make_sampler(config_.sampling, *host_, model.n_vocab));
+  PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
+  if (breaker_ids_.empty())
+    breaker_ids_ = tokens->ids_with(config_.sampling.breakers, model.n_vocab);
+  chain.set_breakers(breaker_ids_);
+  return chain;
 }
 
 Result<SpecialTokens> Pipeline::named_tokens() {

@@ -98,6 +98,7 @@ class Pipeline {
   std::optional<ChatTemplate> chat_template_;
   std::optional<std::string> template_text_;
   std::vector<uint64_t> control_bits_;
+  std::vector<int32_t> breaker_ids_;
 };
 
 /// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers),

@@ -16,6 +16,13 @@ uint64_t state_bytes(const plumb_sampler& table, void* self) {
   return table.state_bytes != nullptr ? table.state_bytes(self) : 0;
 }
 
+/// Whether what a cap cut away may have been drawn: its last candidate is still there, and there
+/// was a coin.
+bool is_cap_hit(const plumb_candidates& left) {
+  if (left.n_capped == 0 || std::isnan(left.coin)) return false;
+  return std::find(left.ids, left.ids + left.n, left.cap_edge) != left.ids + left.n;
+}
+
 }  // namespace
 
 plumb_sample_context sample_context(uint64_t seed, std::span<const int32_t> prompt,
@@ -59,6 +66,10 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
   }
   context.struct_bytes = sizeof context;
   context.n_vocab = static_cast<uint32_t>(ids_.size());
+  if (context.breaker_ids == nullptr) {
+    context.breaker_ids = breaker_ids_.data();
+    context.n_breaker_ids = breaker_ids_.size();
+  }
   std::memcpy(logits_.data(), logits.data(), logits.size_bytes());
   std::iota(ids_.begin(), ids_.end(), 0);
   candidates_ = make_abi<plumb_candidates>();
@@ -90,7 +101,10 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
     return Error{PLUMB_INVALID_CONFIG,
                  "no sampler stage picked an id: end the list with greedy, cdf or gumbel"};
   }
-  return Pick{candidates_.picked, candidates_.probability, candidates_.coin, candidates_.n};
+  const bool cap_hit = is_cap_hit(candidates_);
+  n_cap_hits_ += cap_hit ? 1 : 0;
+  return Pick{candidates_.picked, candidates_.probability, candidates_.coin, candidates_.n,
+              cap_hit};
 }
 
 Result<std::vector<char>> SamplerChain::state() const {
@@ -121,6 +135,33 @@ Result<void> SamplerChain::set_state(std::span<const char> state) {
     const plumb_status status = stage.table->state_set(stage.self, state.data(), error);
     if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
     state = state.subspan(bytes);
+  }
+  return {};
+}
+
+const SamplerChain::Stage* SamplerChain::like_of(size_t index, const SamplerChain& other) const {
+  const std::string& name = stages_[index].name;
+  const auto has_name = [&](const Stage& stage) { return stage.name == name; };
+  const auto end = stages_.begin() + static_cast<ptrdiff_t>(index);
+  auto n_before = std::count_if(stages_.begin(), end, has_name);
+  for (const Stage& stage : other.stages_) {
+    if (has_name(stage) && n_before-- == 0) return &stage;
+  }
+  return nullptr;
+}
+
+Result<void> SamplerChain::take_over(const SamplerChain& other) {
+  std::vector<char> state;
+  ErrorBuffer error;
+  for (size_t index = 0; index < stages_.size(); ++index) {
+    const Stage& stage = stages_[index];
+    const Stage* const like = like_of(index, other);
+    state.resize(state_bytes(*stage.table, stage.self));
+    if (like == nullptr || state.empty() || state_bytes(*like->table, like->self) != state.size())
+      continue;
+    plumb_status status = like->table->state_get(like->self, state.data(), error);
+    if (status == PLUMB_OK) status = stage.table->state_set(stage.self, state.data(), error);
+    if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage.name);
   }
   return {};
 }

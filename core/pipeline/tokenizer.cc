@@ -146,6 +146,20 @@ Result<std::string> Tokenizer::decode(std::span<const int32_t> ids) const {
   return text;
 }
 
+std::vector<int32_t> Tokenizer::ids_with(std::span<const std::string> texts, uint32_t n_ids) const {
+  std::vector<int32_t> ids;
+  const auto n = static_cast<int32_t>(std::min(n_ids, info_.n_vocab));
+  for (int32_t token = 0; token < n; ++token) {
+    const auto bytes = piece(token, false);
+    if (!bytes) continue;  // an id that stands for nothing
+    const bool has_one = std::ranges::any_of(texts, [&](const std::string& text) {
+      return bytes->find(text) != std::string_view::npos;
+    });
+    if (has_one) ids.push_back(token);
+  }
+  return ids;
+}
+
 std::vector<uint64_t> Tokenizer::control_bits(uint32_t n_ids) const {
   std::vector<uint64_t> bits((uint64_t{n_ids} + 63) / 64, 0);
   for (uint32_t token = 0; token < std::min(n_ids, info_.n_vocab); ++token) {

@@ -132,6 +132,7 @@ class TopNSigma : public Threshold {
 
  private:
   double lowest_logit(const plumb_candidates& candidates, float largest) const override {
+    if (n_ == 0) return -INFINITY;
     double sum = 0, squares = 0;
     uint32_t n_finite = 0;
     for (uint32_t i = 0; i < candidates.n; ++i) {
@@ -165,9 +166,9 @@ Created create_share(Parameters& parameters, uint32_t n_vocab) {
 }
 
 Created create_top_n_sigma(Parameters& parameters, uint32_t n_vocab) {
-  PLUMB_ASSIGN(const double n,
-               parameters.number(
-                   "n", [](double x) { return x > 0 && x <= FLT_MAX; }, "a number above 0"));
+  PLUMB_ASSIGN(const double n, parameters.number(
+                                   "n", [](double x) { return x >= 0 && x <= FLT_MAX; },
+                                   "a number of at least 0; 0 is off"));
   return Created(std::make_unique<TopNSigma>(n, n_vocab));
 }
 
@@ -189,7 +190,7 @@ const StageKind kMinP = {
     create_share<MinP>};
 const StageKind kTopNSigma = {
     "top_n_sigma",
-    R"({"type": "object", "properties": {"n": {"type": "number", "exclusiveMinimum": 0, "description": "how many standard deviations below the best a logit may lie"}}, "required": ["n"], "additionalProperties": false})",
+    R"({"type": "object", "properties": {"n": {"type": "number", "minimum": 0, "description": "how many standard deviations below the best a logit may lie; 0: any"}}, "required": ["n"], "additionalProperties": false})",
     create_top_n_sigma};
 
 }  // namespace plumbline::samplers::core

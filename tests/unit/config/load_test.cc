@@ -197,6 +197,40 @@ TEST_F(Config_Load, ProfileBecomesItsStagesWithTheDrawThatIsChosen) {
               ::testing::AllOf(HasSubstr("preset precise ("), HasSubstr("precise.yaml:5:7)")));
 }
 
+TEST_F(Config_Load, TunedParametersTakeTheirPlaceInTheProfile) {
+  const std::string file = write("a.yaml", kMinimal +
+                                               "sampling: {profile: tinyloop001, tune: {top_k: {k: "
+                                               "9, ties: all}, cdf: {x: 1}, grammar_mask: {}}}\n");
+  const ResolvedConfig resolved = loaded(file, {"sampling.tune.temperature.t=0.5"});
+  const auto& stages = resolved.config.sampling.stages;
+  ASSERT_EQ(stages.size(), 6u);
+  EXPECT_EQ(stages[1].params_json, "{}");
+  EXPECT_EQ(stages[2].params_json, R"({"greedy_below":0.01,"t":0.5})");
+  EXPECT_EQ(stages[3].params_json, R"({"k":9,"ties":"all"})");
+  EXPECT_EQ(stages[5].params_json, R"({"x":1})");  // the draw that stands there
+  const Value& temperature = *resolved.tree.at("sampling.stages")->items[2].find("temperature");
+  EXPECT_EQ(temperature.find("t")->origin.text(), "--set sampling.tune.temperature.t");
+  EXPECT_THAT(temperature.find("greedy_below")->origin.text(), HasSubstr("preset tinyloop001"));
+  // What was resolved can be loaded again.
+  EXPECT_EQ(resolved.tree.at("sampling.tune"), nullptr);
+}
+
+TEST_F(Config_Load, BreakersAreLlamaCppsUnlessTheConfigSaysOthers) {
+  const std::string file = write("a.yaml", kMinimal);
+  EXPECT_THAT(loaded(file).config.sampling.breakers, ElementsAre("\n", ":", "\"", "*"));
+  EXPECT_THAT(loaded(file, {"sampling.breakers=[;]"}).config.sampling.breakers, ElementsAre(";"));
+  EXPECT_THAT(loaded(file, {"sampling.breakers=[]"}).config.sampling.breakers, ElementsAre());
+}
+
+TEST_F(Config_Load, EveryPresetIsAConfig) {
+  for (const char* name : {"balanced", "creative", "diff-greedy", "hf", "llamacpp", "precise",
+                           "slm000", "structured", "tinyloop001", "tinyrustlm-abi"}) {
+    const std::string file = write("a.yaml", kMinimal + "sampling: {profile: " + name + "}\n");
+    EXPECT_FALSE(loaded(file).config.sampling.stages.empty()) << name;
+    loaded(file, {"mode=ship"});  // as far as its stages go
+  }
+}
+
 TEST_F(Config_Load, ExtendsMergesMapsByKeyAndReplacesLists) {
   write("base.yaml",
         kMinimal + "kernels: {threads: 2, backend: cpu}\ngeneration: {stop: [a, b]}\n");

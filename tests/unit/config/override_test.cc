@@ -67,7 +67,7 @@ TEST_F(Config_Override, MistakesNameTheOverride) {
       {{"a..b=3"}, "--set a..b=3: expected KEY=VALUE, such as sampling.seed=3"},
       {{"sampling.sed=3"},
        "--set sampling.sed: unknown key \"sed\" in sampling, expected one of profile, stages, "
-       "draw, seed; did you "
+       "draw, tune, breakers, seed; did you "
        "mean \"seed\"?"},
       {{"sampling.seed=x"},
        "--set sampling.seed: sampling.seed: \"x\", expected an integer from 0 to 2^64-1"},

@@ -126,5 +126,23 @@ TEST_F(HostTokenizer, ControlBitsHaveTheSizeOfTheModelsVocabulary) {
   EXPECT_THAT(tokenizer_->control_bits(64), testing::ElementsAre(2));
 }
 
+TEST_F(HostTokenizer, FindsTheIdsWithATextInside) {
+  table_.piece = [](void*, int32_t id, uint32_t, plumb_bytes* bytes,
+                    plumb_error* error) -> plumb_status {
+    static const std::string_view pieces[] = {"a", "b:", ":", "", "c\n", "\n\n", "x*y"};
+    if (id >= 7) return fail(error, PLUMB_NOT_FOUND, "an id that stands for nothing");
+    const std::string_view piece = pieces[id];
+    *bytes = {reinterpret_cast<const uint8_t*>(piece.data()), piece.size()};
+    return PLUMB_OK;
+  };
+  const auto ids = [&](std::vector<std::string> texts, uint32_t n_ids) {
+    return tokenizer_->ids_with(texts, n_ids);
+  };
+  EXPECT_THAT(ids({":", "\n"}, kVocab), testing::ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(ids({":", "\n"}, 3), testing::ElementsAre(1, 2));
+  EXPECT_THAT(ids({"\n\n"}, 1000), testing::ElementsAre(5));
+  EXPECT_THAT(ids({}, kVocab), testing::ElementsAre());
+}
+
 }  // namespace
 }  // namespace plumbline::pipeline

@@ -3,7 +3,7 @@
 #include <new>
 #include <random>
 
-#include "stages_in_a_row.h"
+#include "tests/unit/samplers/stages_in_a_row.h"
 
 namespace {
 int n_allocations = 0;

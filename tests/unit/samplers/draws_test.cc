@@ -6,7 +6,7 @@
 #include <random>
 
 #include "plumb/sdk/philox.h"
-#include "stages_in_a_row.h"
+#include "tests/unit/samplers/stages_in_a_row.h"
 
 namespace plumbline::test {
 namespace {
@@ -69,11 +69,109 @@ TEST(SamplerDraws, GumbelEqualsANaiveOne) {
   }
 }
 
+double inverse_cdf_pick(const std::vector<long double>& p, long double coin) {
+  size_t id = 0;
+  for (long double sum = p[0]; sum <= coin; sum += p[id]) ++id;
+  return static_cast<double>(id);
+}
+
+// Seed 1 gives 1082269761, 1152992998833853505, 11177516664432764457, 17678023832001937445: the
+// figures that implementations of these shifts agree on.
+TEST(SamplerDraws, Xorshift64EqualsANaiveOne) {
+  auto logits = normal_logits(500, 3, 9);
+  const auto p = shares(logits);
+  for (const uint64_t seed : {uint64_t{1}, uint64_t{0}, UINT64_MAX}) {
+    const Chain chain({{"xorshift64"}}, 500);
+    uint64_t x = seed == 0 ? 0x9E3779B97F4A7C15 : seed;
+    for (uint64_t step = 0; step < 200; ++step) {
+      x ^= x << 13;
+      x ^= x >> 7;
+      x ^= x << 17;
+      if (seed == 1 && step == 3) {
+        EXPECT_EQ(x, 17678023832001937445u);
+      }
+      const double coin = std::ldexp(static_cast<double>(x >> 40), -24);
+      Row row(logits);
+      ASSERT_EQ(chain.apply(row, seed, step), PLUMB_OK);
+      EXPECT_EQ(row.value.coin, coin);
+      EXPECT_EQ(row.value.picked, inverse_cdf_pick(p, coin));
+    }
+  }
+}
+
+// Algorithm 2 of the paper, with the coins of cdf: surprise in bits, of what is left.
+TEST(SamplerDraws, MirostatEqualsANaiveOne) {
+  for (const double tau : {0.5, 3.0, 8.0}) {
+    const Chain chain({{"mirostat_v2", "{\"tau\": " + std::to_string(tau) + ", \"eta\": 0.3}"}},
+                      800);
+    long double mu = 2 * tau;
+    double bits = 0;
+    for (uint64_t step = 0; step < 300; ++step) {
+      const auto logits = normal_logits(800, step % 2 == 0 ? 2 : 0.5f, 20 + step);
+      auto p = shares(logits);
+      const auto best = std::max_element(p.begin(), p.end()) - p.begin();
+      long double left = 0;
+      std::vector<int32_t> kept;
+      for (size_t id = 0; id < p.size(); ++id) {
+        if (-std::log2(p[id]) > mu && static_cast<ptrdiff_t>(id) != best) p[id] = 0;
+        if (p[id] > 0) kept.push_back(static_cast<int32_t>(id));
+        left += p[id];
+      }
+      for (long double& share : p) share /= left;
+      const double id = inverse_cdf_pick(p, coin_cdf(9, step));
+      const long double surprise = -std::log2(p[static_cast<size_t>(id)]);
+      mu -= 0.3L * (surprise - tau);
+      bits += static_cast<double>(surprise);
+
+      Row row(logits);
+      ASSERT_EQ(chain.apply(row, 9, step), PLUMB_OK);
+      ASSERT_EQ(row.value.picked, id) << step;
+      EXPECT_EQ(row.kept(), kept);
+      double own = 0;
+      ASSERT_EQ(Chain::table().state_get(chain.stage(0), &own, nullptr), PLUMB_OK);
+      EXPECT_NEAR(own, static_cast<double>(mu), 1e-10);
+    }
+    EXPECT_NEAR(bits / 300, tau, 0.3) << "what the rule is for";
+  }
+}
+
+TEST(SamplerDraws, StateGoesOnWhereItWasTaken) {
+  for (const char* draw : {"xorshift64", "mirostat_v2"}) {
+    const auto& table = Chain::table();
+    const Chain whole({{draw}}, 300), begun({{draw}}, 300), resumed({{draw}}, 300);
+    ASSERT_EQ(table.state_bytes(whole.stage(0)), 8u);
+    std::vector<char> state(8);
+    for (uint64_t step = 0; step < 40; ++step) {
+      const auto logits = normal_logits(300, 3, 40 + step);
+      Row expected(logits), row(logits);
+      ASSERT_EQ(whole.apply(expected, 5, step), PLUMB_OK);
+      ASSERT_EQ((step < 20 ? begun : resumed).apply(row, 5, step), PLUMB_OK);
+      EXPECT_EQ(row.value.picked, expected.value.picked) << draw << " step " << step;
+      EXPECT_EQ(row.value.coin, expected.value.coin);
+      if (step != 19) continue;
+      ASSERT_EQ(table.state_get(begun.stage(0), state.data(), nullptr), PLUMB_OK);
+      ASSERT_EQ(table.state_set(resumed.stage(0), state.data(), nullptr), PLUMB_OK);
+    }
+    // Step 0 begins afresh, whatever was before.
+    const auto logits = normal_logits(300, 3, 40);
+    Row first(logits), again(logits);
+    ASSERT_EQ(Chain({{draw}}, 300).apply(first, 5, 0), PLUMB_OK);
+    ASSERT_EQ(whole.apply(again, 5, 0), PLUMB_OK);
+    EXPECT_EQ(again.value.picked, first.value.picked);
+    EXPECT_EQ(again.kept(), first.kept());
+  }
+  const Chain mirostat({{"mirostat_v2"}, {"greedy"}}, 2);
+  for (const double mu : {std::nan(""), HUGE_VAL, 1e300}) {
+    EXPECT_EQ(Chain::table().state_set(mirostat.stage(0), &mu, nullptr), PLUMB_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(Chain::table().state_bytes(mirostat.stage(1)), 0u);
+}
+
 TEST(SamplerDraws, FollowTheDistribution) {
   const auto logits = normal_logits(16, 1.5f, 5);
   const auto p = shares(logits);
   constexpr int kDraws = 40000;
-  for (const char* draw : {"cdf", "gumbel"}) {
+  for (const char* draw : {"cdf", "gumbel", "xorshift64"}) {
     const Chain chain({{draw}}, 16);
     std::vector<int> seen(16);
     for (uint64_t step = 0; step < kDraws; ++step) {
@@ -114,11 +212,19 @@ TEST(SamplerDraws, UnderOneCoinGumbelFlipsFarLess) {
 
 TEST(SamplerDraws, DoNotDependOnHowCandidatesLie) {
   const auto logits = normal_logits(500, 3, 8);
-  for (const char* draw : {"greedy", "cdf", "gumbel"}) {
-    const Chain chain({{"temperature", R"({"t": 1.3})"}, {"top_p", R"({"p": 0.9})"}, {draw}}, 500);
+  for (const char* draw : {"greedy", "cdf", "gumbel", "xorshift64", "mirostat_v2"}) {
+    const std::vector<StageSpec> stages = {{"repetition", R"({"theta": 1.1})"},
+                                           {"dry", R"({"multiplier": 0.5})"},
+                                           {"logit_bias", R"({"biases": {"3": 2}})"},
+                                           {"temperature", R"({"t": 1.3})"},
+                                           {"typical", R"({"p": 0.95})"},
+                                           {"top_p", R"({"p": 0.9})"},
+                                           {draw}};
+    const Chain chain(stages, 500), other(stages, 500);  // each with its own state
     for (uint64_t step = 0; step < 100; ++step) {
       Row by_id(logits);
-      ASSERT_EQ(chain.apply(by_id, 2, step), PLUMB_OK);
+      const Facts facts{.seed = 2, .step = step, .prompt = {1, 2, 3, 1, 2}};
+      ASSERT_EQ(chain.apply(by_id, facts), PLUMB_OK);
 
       Row by_logit(logits);
       std::ranges::sort(by_logit.ids(), std::greater<>(),
@@ -126,14 +232,14 @@ TEST(SamplerDraws, DoNotDependOnHowCandidatesLie) {
       for (size_t i = 0; i < logits.size(); ++i)
         by_logit.value.logits[i] = logits[static_cast<size_t>(by_logit.ids()[i])];
       by_logit.value.order = PLUMB_ORDER_LOGIT;
-      ASSERT_EQ(chain.apply(by_logit, 2, step), PLUMB_OK);
+      ASSERT_EQ(other.apply(by_logit, facts), PLUMB_OK);
       EXPECT_EQ(by_id.value.picked, by_logit.value.picked) << draw << " step " << step;
     }
   }
 }
 
 TEST(SamplerDraws, OneCandidateIsCertain) {
-  for (const char* draw : {"cdf", "gumbel"}) {
+  for (const char* draw : {"cdf", "gumbel", "xorshift64", "mirostat_v2"}) {
     const Row row = run({{draw}}, {-3});
     EXPECT_EQ(row.value.picked, 0);
     EXPECT_EQ(row.value.probability, 1);

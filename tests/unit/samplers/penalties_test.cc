@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include "stages_in_a_row.h"
 #include "tests/support/golden_cases.h"
+#include "tests/unit/samplers/stages_in_a_row.h"
 
 namespace plumbline::test {
 namespace {

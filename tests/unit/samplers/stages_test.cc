@@ -1,13 +1,12 @@
-// Stages that narrow or reweigh, and parameters.
-// Oracle: golden/cases/samplers.jsonl, and naive versions of each rule that sort everything in long
-// double.
+// Temperatures, parameters, rows without a distribution.
+// Oracle: golden/cases/samplers.jsonl, and naive versions of each rule in long double.
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <random>
 
-#include "stages_in_a_row.h"
-#include "tests/support/golden_cases.h"
+#include "tests/unit/samplers/golden_rows.h"
+#include "tests/unit/samplers/stages_in_a_row.h"
 
 namespace plumbline::test {
 namespace {
@@ -15,47 +14,6 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-float number(const json& value) {
-  return value.is_string() ? std::strtof(value.get<std::string>().c_str(), nullptr)
-                           : value.get<float>();
-}
-
-std::vector<float> logits_of(const json& value) {
-  std::vector<float> out;
-  if (value.contains("probs")) {
-    for (const double p : value["probs"]) out.push_back(static_cast<float>(std::log(p)));
-  } else {
-    for (const json& logit : value["logits"]) out.push_back(number(logit));
-  }
-  return out;
-}
-
-std::vector<StageSpec> stages_of(const json& one) {
-  const json& params = one["params"];
-  const auto p = [&](const char* key) { return json{{"p", params[key]}}.dump(); };
-  if (one["input"]["op"] == "top_p" || one["input"]["op"] == "top_p_on_probs")
-    return {{"top_p", p("top_p")}};
-  std::vector<StageSpec> stages;
-  for (const std::string stage : params["order"]) {
-    stages.push_back(
-        {stage, stage == "top_k" ? json{{"k", params["top_k"]}}.dump() : p(stage.c_str())});
-  }
-  return stages;
-}
-
-TEST(SamplerStages, GoldenKeptSets) {
-  int n = 0;
-  for (const json& one : read_jsonl(golden_path("cases/samplers.jsonl"))) {
-    const std::string op = one["input"]["op"];
-    if (op != "top_p" && op != "top_p_on_probs" && op != "chain") continue;
-    SCOPED_TRACE(one["id"]);
-    ++n;
-    EXPECT_EQ(run(stages_of(one), logits_of(one["input"]["value"])).kept(),
-              one["expected"]["kept"].get<std::vector<int32_t>>());
-  }
-  EXPECT_EQ(n, 12);
-}
 
 TEST(SamplerStages, GoldenSamples) {
   int n = 0;
@@ -65,22 +23,23 @@ TEST(SamplerStages, GoldenSamples) {
     ++n;
     const auto logits = logits_of(one["input"]["value"]);
     const json& t = one["params"]["temperature"];
-    void* self = nullptr;
     const std::string params = json{{"t", t}}.dump();
-    const auto created =
-        Chain::table().create(nullptr, to_abi("temperature"), to_abi(params), 4, &self, nullptr);
+    // Temperature 0 has to be meant: it is an error without greedy_below.
+    const std::string with_zero = json{{"t", t}, {"greedy_below", 0}}.dump();
+    void* self = nullptr;
+    EXPECT_EQ(Chain::table().create(nullptr, to_abi("temperature"), to_abi(params), 4, &self,
+                                    nullptr) == PLUMB_OK,
+              t.is_number() && t > 0);
     Chain::table().destroy(self);
-    const bool is_zero = t == 0;
-    EXPECT_EQ(created == PLUMB_OK, t.is_number() && t > 0);
-    if (created != PLUMB_OK && !is_zero) {
+    const auto created =
+        Chain::table().create(nullptr, to_abi("temperature"), to_abi(with_zero), 4, &self, nullptr);
+    Chain::table().destroy(self);
+    if (created != PLUMB_OK) {
       EXPECT_EQ(one["expected"]["error"], true);
       continue;
     }
-    for (const char* draw : {"cdf", "gumbel"}) {
-      // The config says temperature 0 by the stage greedy.
-      const Chain chain(is_zero ? std::vector<StageSpec>{{"greedy"}}
-                                : std::vector<StageSpec>{{"temperature", params}, {draw}},
-                        static_cast<uint32_t>(logits.size()));
+    for (const char* draw : {"cdf", "gumbel", "xorshift64", "mirostat_v2"}) {
+      const Chain chain({{"temperature", with_zero}, {draw}}, static_cast<uint32_t>(logits.size()));
       for (uint64_t seed = 0; seed < 50; ++seed) {
         Row row(logits);
         const auto status = chain.apply(row, seed);
@@ -93,14 +52,6 @@ TEST(SamplerStages, GoldenSamples) {
     }
   }
   EXPECT_EQ(n, 7);
-}
-
-TEST(SamplerStages, EqualLogitsLowerIdFirst) {
-  EXPECT_THAT(run({{"top_k", R"({"k": 2})"}}, {1, 2, 2, 2}).kept(), ElementsAre(1, 2));
-  EXPECT_THAT(run({{"top_k", R"({"k": 1})"}}, {-1, -0.0f, 0.0f}).kept(), ElementsAre(1));
-  EXPECT_THAT(run({{"top_p", R"({"p": 0.5})"}}, {1, 1, 1, 1}).kept(), ElementsAre(0, 1));
-  EXPECT_THAT(run({{"min_p", R"({"p": 1})"}}, {3, 1, 3}).kept(), ElementsAre(0, 2));
-  EXPECT_EQ(run({{"greedy"}}, {1, 5, 5}).value.picked, 1);
 }
 
 TEST(SamplerStages, MinusInfinityIsACandidateWithoutMass) {
@@ -123,6 +74,54 @@ TEST(SamplerStages, TemperatureDividesInF64AndSurvivesItsEnds) {
   EXPECT_THAT(run({{"temperature", R"({"t": 1e-300})"}}, {3, 5, 5}).logits(),
               ElementsAre(-INFINITY, 0, 0));
   EXPECT_THAT(run({{"temperature", R"({"t": 1e300})"}}, {3, -5}).logits(), ElementsAre(0, 0));
+}
+
+TEST(SamplerStages, TemperatureIsGreedyBelow) {
+  const std::vector<float> logits = {1, 3, 2, 3};
+  EXPECT_THAT(run({{"temperature", R"({"t": 0.01, "greedy_below": 0.01})"}}, logits).kept(),
+              ElementsAre(1));
+  EXPECT_THAT(run({{"temperature", R"({"t": 0.02, "greedy_below": 0.01})"}}, logits).kept(),
+              ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(run({{"temperature", R"({"t": 0, "greedy_below": 0})"}}, logits).kept(),
+              ElementsAre(1));
+}
+
+TEST(SamplerStages, DynamicTemperatureEqualsANaiveOne) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 100; ++round) {
+    std::normal_distribution<float> normal(0, round % 2 == 0 ? 0.5f : 5);
+    std::vector<float> logits(1 + random() % 400);
+    for (float& logit : logits) logit = normal(random);
+    if (round % 3 == 0 && logits.size() > 2) logits[1] = -INFINITY;
+    const double t = 0.1 * static_cast<double>(1 + random() % 15);
+    const double range = 0.1 * static_cast<double>(random() % 15);
+    const double exponent = 0.5 * static_cast<double>(1 + random() % 4);
+    long double total = 0, h = 0;
+    for (const float logit : logits) total += std::exp(static_cast<long double>(logit));
+    for (const float logit : logits) {
+      const long double p = std::exp(static_cast<long double>(logit)) / total;
+      if (p > 0) h -= p * std::log(p);
+    }
+    const long double share = h / std::log(static_cast<long double>(logits.size()));
+    const long double lowest = std::max(0.0, t - range);
+    const long double divisor = lowest + (t + range - lowest) * std::pow(share, exponent);
+    const Row row = run(
+        {{"dynamic_temperature", json{{"t", t}, {"range", range}, {"exponent", exponent}}.dump()}},
+        logits);
+    ASSERT_EQ(row.kept().size(), logits.size());
+    for (size_t i = 0; i < logits.size(); ++i) {
+      const auto expected =
+          static_cast<float>(logits.size() == 1 ? logits[i] : logits[i] / divisor);
+      if (std::isinf(expected)) {
+        EXPECT_EQ(row.logits()[i], expected);
+      } else {  // the entropies differ in their last bits
+        EXPECT_NEAR(row.logits()[i], expected, 1e-6 * std::fabs(expected));
+      }
+    }
+  }
+  // No doubt at all, and a range that reaches down to 0: the best stays alone.
+  EXPECT_THAT(run({{"dynamic_temperature", R"({"t": 0.5, "range": 0.5})"}}, {5000, 0, 0}).kept(),
+              ElementsAre(0));
 }
 
 TEST(SamplerStages, NoDistributionIsNumericInEachOfThem) {
@@ -162,67 +161,6 @@ TEST(SamplerStages, NoDistributionIsNumericInEachOfThem) {
   }
 }
 
-/// Ids by logit descending, then id ascending.
-std::vector<int32_t> ranked(const std::vector<float>& logits) {
-  std::vector<int32_t> ids(logits.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  std::stable_sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
-    return logits[static_cast<size_t>(a)] > logits[static_cast<size_t>(b)];
-  });
-  return ids;
-}
-
-std::vector<int32_t> in_id_order(std::vector<int32_t> ids, size_t n) {
-  ids.resize(std::min(n, ids.size()));
-  std::sort(ids.begin(), ids.end());
-  return ids;
-}
-
-TEST(SamplerStages, KeptSetsEqualNaiveOnes) {
-  std::mt19937_64 random(2);
-  for (int round = 0; round < 300; ++round) {
-    const size_t n = 1 + random() % (round % 10 == 0 ? 20000 : 600);
-    const bool coarse = random() % 2 == 0;  // many ties
-    std::normal_distribution<float> normal(0, round % 3 == 0 ? 0.1f : 4);
-    std::vector<float> logits(n);
-    for (float& logit : logits) {
-      logit = coarse ? std::round(normal(random)) : normal(random);
-      if (random() % 20 == 0) logit = -INFINITY;
-    }
-    logits[random() % n] = 0.5f;
-    const auto order = ranked(logits);
-    const long double largest = logits[static_cast<size_t>(order[0])];
-    const auto mass = [&](int32_t id) {
-      return std::exp(static_cast<long double>(logits[static_cast<size_t>(id)]) - largest);
-    };
-
-    const uint64_t k = 1 + random() % (n + 2);
-    EXPECT_EQ(run({{"top_k", json{{"k", k}}.dump()}}, logits).kept(), in_id_order(order, k));
-
-    const double p = static_cast<double>(random() % 1000) / 1000;
-    long double total = 0, sum = 0;
-    for (const int32_t id : order) total += mass(id);
-    size_t nucleus = 0;
-    bool is_close = false;  // too close to call for a sum of doubles
-    do {
-      sum += mass(order[nucleus++]);
-      is_close = is_close || std::fabs(sum / total - p) < 1e-12L;
-    } while (sum < p * total && nucleus < n);
-    if (!is_close) {
-      EXPECT_EQ(run({{"top_p", json{{"p", p}}.dump()}}, logits).kept(),
-                in_id_order(order, nucleus));
-    }
-
-    std::vector<int32_t> above;
-    for (int32_t id = 0; id < static_cast<int32_t>(n); ++id) {
-      if (mass(id) >= p) above.push_back(id);
-    }
-    if (p > 0) {
-      EXPECT_EQ(run({{"min_p", json{{"p", p}}.dump()}}, logits).kept(), above);
-    }
-  }
-}
-
 struct BadConfig {
   const char* stage;
   const char* params;
@@ -252,8 +190,8 @@ TEST(SamplerStages, ConfigErrorsNameKeySeenAndExpected) {
        "top_p: min_keep is 0, expected an integer of at least 1"},
       {"typical", R"({"p": 0.5, "variant": "vllm"})", PLUMB_INVALID_CONFIG,
        "typical: variant is \"vllm\", expected \"hf\" or \"llamacpp\""},
-      {"top_n_sigma", R"({"n": 0})", PLUMB_INVALID_CONFIG,
-       "top_n_sigma: n is 0, expected a number above 0"},
+      {"top_n_sigma", R"({"n": -1})", PLUMB_INVALID_CONFIG,
+       "top_n_sigma: n is -1, expected a number of at least 0; 0 is off"},
       {"xtc", R"({"probability": 1, "threshold": 0.51})", PLUMB_INVALID_CONFIG,
        "xtc: threshold is 0.51, expected a number from 0 to 0.5"},
       {"temperature", R"({"t": -0.1, "greedy_below": 0})", PLUMB_INVALID_CONFIG,
