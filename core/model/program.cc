@@ -220,7 +220,7 @@ void Program::fill_in(plumb_op& op, const OpInfo& info, const RowBlock& block) c
 }
 
 // A kv_append or attend as it runs for each of the blocks, whose rows follow each other.
-std::span<const plumb_op> Program::for_each_block(size_t index) {
+std::span<const plumb_op> Program::ops_for_blocks(size_t index) {
   const OpInfo& info = info_[index];
   uint64_t row = 0;
   const auto skip_rows = [&](plumb_slice& slice, ValueId value) {
@@ -320,7 +320,7 @@ Result<void> Program::run_alone(size_t index, uint32_t n_rows, ThreadPool& pool)
 
 Result<void> Program::run_group(const Step& step) {
   const bool is_divided = blocks_.size() > 1 && is_cache_op(ops_[step.first_op]);
-  return execute(step, is_divided ? for_each_block(step.first_op)
+  return execute(step, is_divided ? ops_for_blocks(step.first_op)
                                   : std::span<const plumb_op>(&ops_[step.first_op], step.n_ops));
 }
 

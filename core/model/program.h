@@ -178,7 +178,7 @@ class Program {
   Result<void> run_group(const Step& step);
   Result<void> execute(const Step& step, std::span<const plumb_op> ops);
   void fill_in(plumb_op& op, const OpInfo& info, const RowBlock& block) const;
-  std::span<const plumb_op> for_each_block(size_t index);
+  std::span<const plumb_op> ops_for_blocks(size_t index);
   uint32_t parts_of(const Step& step, uint32_t n_threads) const;
   Error lowest_failure(const Step& step);
   Result<void> run_transfer(const Step& step, ProgramCounters& counters);

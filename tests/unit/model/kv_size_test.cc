@@ -26,6 +26,10 @@ TEST(KvSize, IsKnownFromTheHyperParameters) {
   const auto none = model::kv_bytes(hp, UINT64_MAX / 8, PLUMB_F32, false);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, PLUMB_INVALID_ARGUMENT);
+  HyperParameters absurd = hp;
+  absurd.n_layers = absurd.n_heads_kv = absurd.head_width = UINT32_MAX;
+  EXPECT_FALSE(model::kv_bytes(absurd, 1, PLUMB_F32, false));
+  EXPECT_FALSE(model::check_kv_budget(absurd, 1, PLUMB_F32, false, UINT64_MAX));
 }
 
 TEST(KvSize, IsHeldAgainstABudget) {
