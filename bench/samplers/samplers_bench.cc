@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "plugins/samplers/core/sampler_table.h"
 #include "plumb/sdk/abi.h"
+#include "sampler_table.h"
 
 namespace plumbline::bench {
 namespace {

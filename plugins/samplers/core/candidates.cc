@@ -30,17 +30,29 @@ plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plum
   return PLUMB_OK;
 }
 
-double total_weight(const plumb_candidates& candidates, float largest) {
-  double total = 0;
-  for (uint32_t i = 0; i < candidates.n; ++i) total += weight(candidates.logits[i], largest);
-  return total;
-}
-
 size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer) {
-  return select_first(
-      candidates.n, m, buffer, uint64_t{0},
-      [&](uint32_t i) { return rank_key(candidates.logits[i], candidates.ids[i]); },
-      std::greater<>());
+  // The buffer fills with keys above the m-th best so far; when it is full, its better half stays.
+  const size_t capacity = std::min<size_t>(2 * m, candidates.n);
+  size_t n = 0;
+  AtOrBefore in_reach;
+  const auto shrink = [&] {
+    if (n <= m) return;
+    std::nth_element(buffer, buffer + (m - 1), buffer + n, std::greater<>());
+    in_reach = AtOrBefore(buffer[m - 1]);
+    n = m;
+  };
+  for (uint32_t i = 0; i < candidates.n; ++i) {
+    const float logit = candidates.logits[i];
+    const int32_t id = candidates.ids[i];
+    if (!in_reach(logit, id)) continue;
+    if (n == capacity) {
+      shrink();
+      if (!in_reach(logit, id)) continue;
+    }
+    buffer[n++] = rank_key(logit, id);
+  }
+  shrink();
+  return n;
 }
 
 void keep_best(plumb_candidates& candidates, size_t m, uint64_t* buffer) {
@@ -60,37 +72,6 @@ void order_by_id(plumb_candidates& candidates, uint64_t* buffer) {
     candidates.logits[i] = std::bit_cast<float>(static_cast<uint32_t>(buffer[i]));
   }
   candidates.order = PLUMB_ORDER_ID;
-}
-
-void draw_by_mass(plumb_candidates& candidates, float largest, double coin, double* sums) {
-  double total = 0;
-  for (uint32_t i = 0; i < candidates.n; ++i) {
-    total += weight(candidates.logits[i], largest);
-    sums[i] = total;
-  }
-  // coin * total is below total, also as rounded, so the last sum exceeds it; the first that does
-  // has mass.
-  uint32_t at = 0;
-  while (sums[at] <= coin * total) ++at;
-  candidates.picked = candidates.ids[at];
-  candidates.coin = coin;
-  candidates.probability = weight(candidates.logits[at], largest) / total;
-}
-
-Distribution Distribution::of(const plumb_candidates& candidates, float largest) {
-  const double total = total_weight(candidates, largest);
-  return {largest, total, math::log(total)};
-}
-
-double entropy(const plumb_candidates& candidates, const Distribution& distribution) {
-  // H = sum p (ln total - (z - largest)); where p rounds to nothing so does its part.
-  double sum = 0;
-  for (uint32_t i = 0; i < candidates.n; ++i) {
-    const double below = static_cast<double>(candidates.logits[i]) - distribution.largest;
-    const double mass = math::exp(below);
-    if (mass > 0) sum += mass * below;
-  }
-  return distribution.ln_total - sum / distribution.total;
 }
 
 }  // namespace plumbline::samplers::core

@@ -1,4 +1,4 @@
-// candidates.h: the arithmetic that stages share. Nothing here allocates.
+// candidates.h: the order of candidates, and what keeps some of them. Nothing here allocates.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "plumb/ext/sampler.h"
-#include "plumb/sdk/math.h"
 
 namespace plumbline::samplers::core {
 
@@ -41,47 +40,12 @@ struct AtOrBefore {
   }
 };
 
-/// e^(logit - largest), in f64: the mass of a candidate, to a common factor.
-constexpr double weight(float logit, float largest) {
-  return math::exp(static_cast<double>(logit) - static_cast<double>(largest));
-}
-
 /// The index of the first candidate by rank_key.
 /// Fails NUMERIC: a NaN, an infinite logit, or minus infinity everywhere: there is no distribution.
 plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plumb_error* error);
 
-/// Sum of the weights, in the order in which the candidates lie.
-double total_weight(const plumb_candidates& candidates, float largest);
-
-/// Writes the m first of the n keys to buffer, in no order, and returns how many there are:
-/// min(m, n). No two keys are equal; last: not before any. buffer: room for min(2 m, n). O(n) for
-/// any m.
-template <typename Key, typename KeyAt, typename Before>
-size_t select_first(uint32_t n, size_t m, Key* buffer, Key last, KeyAt key_at, Before before) {
-  // The buffer fills with keys that may be among the first; when it is full, its better half stays.
-  const size_t capacity = std::min<size_t>(2 * m, n);
-  size_t n_kept = 0;
-  const auto shrink = [&] {
-    if (n_kept <= m) return;
-    std::nth_element(buffer, buffer + (m - 1), buffer + n_kept, before);
-    last = buffer[m - 1];
-    n_kept = m;
-  };
-  for (uint32_t i = 0; i < n; ++i) {
-    const Key key = key_at(i);
-    if (before(last, key)) continue;
-    if (n_kept == capacity) {
-      shrink();
-      if (before(last, key)) continue;
-    }
-    buffer[n_kept++] = key;
-  }
-  shrink();
-  return n_kept;
-}
-
 /// Writes the keys of the m best candidates to buffer, in no order, and returns how many there are:
-/// min(m, n). buffer: room for min(2 m, n).
+/// min(m, n). buffer: room for min(2 m, n). O(n) for any m.
 size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer);
 
 /// Keeps the candidates for which keep(logit, id) holds, in the order in which they lie.
@@ -109,26 +73,6 @@ void keep_best(plumb_candidates& candidates, size_t m, uint64_t* buffer);
 
 /// Puts the candidates in id order. buffer: room for n.
 void order_by_id(plumb_candidates& candidates, uint64_t* buffer);
-
-/// Inverse CDF: picks the first candidate, as they lie, whose cumulative mass exceeds coin times
-/// the total. coin: in [0, 1). sums: room for n.
-void draw_by_mass(plumb_candidates& candidates, float largest, double coin, double* sums);
-
-/// The mass of a row as a distribution: probability p of a logit z is e^(z - largest) / total, so
-/// -ln p = ln_total - (z - largest).
-struct Distribution {
-  double largest = 0;
-  double total = 0;
-  double ln_total = 0;
-
-  /// In the order in which the candidates lie. largest: as find_best tells.
-  static Distribution of(const plumb_candidates& candidates, float largest);
-  /// -ln p; infinite for minus infinity.
-  double surprise(float logit) const { return ln_total - (static_cast<double>(logit) - largest); }
-};
-
-/// Sum of -p ln p, summed in the order in which the candidates lie.
-double entropy(const plumb_candidates& candidates, const Distribution& distribution);
 
 /// A changed logit as f32. A finite one stays finite, so that no reweighing alone can empty a row
 /// or make an infinite logit; minus infinity stays.

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "candidates.h"
+#include "mass.h"
 #include "plumb/sdk/philox.h"
 #include "stage.h"
 
@@ -74,7 +75,7 @@ class Gumbel : public Stage {
     candidates.picked = candidates.ids[at];
     candidates.coin = at_coin;
     candidates.probability = weight(candidates.logits[at], candidates.logits[best]) /
-                             total_weight(candidates, candidates.logits[best]);
+                             Distribution::of(candidates, candidates.logits[best]).total;
     return PLUMB_OK;
   }
 

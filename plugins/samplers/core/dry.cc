@@ -3,6 +3,7 @@
 
 #include "candidates.h"
 #include "history.h"
+#include "plumb/sdk/math.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {

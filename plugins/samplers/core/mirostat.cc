@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "candidates.h"
+#include "mass.h"
 #include "plumb/sdk/abi.h"
 #include "plumb/sdk/philox.h"
 #include "stage.h"

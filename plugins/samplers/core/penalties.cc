@@ -2,6 +2,7 @@
 
 #include "candidates.h"
 #include "history.h"
+#include "mass.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "candidates.h"
+#include "mass.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {
@@ -77,7 +78,7 @@ class DynamicTemperature : public Division {
  private:
   double divisor(const plumb_candidates& candidates, float largest) const override {
     if (candidates.n == 1) return 1;
-    const double h = entropy(candidates, Distribution::of(candidates, largest));
+    const double h = Distribution::of(candidates, largest).entropy;
     // Rounding may leave h a hair below 0, or above the most.
     const double share = std::clamp(h / math::log(candidates.n), 0.0, 1.0);
     const double risen = share > 0 ? math::pow(share, exponent_) : exponent_ > 0 ? 0 : 1;

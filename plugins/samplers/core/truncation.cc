@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
-#include <functional>
 
 #include "candidates.h"
+#include "mass.h"
+#include "nucleus.h"
+#include "plumb/sdk/math.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {
@@ -45,30 +47,24 @@ class TopP : public Stage {
   TopP(double p, uint64_t min_keep, uint32_t n_vocab)
       : p_(p), min_keep_(min_keep), n_vocab_(n_vocab) {}
 
-  uint64_t scratch_bytes() const override { return n_vocab_ * sizeof(uint64_t); }
+  uint64_t scratch_bytes() const override { return Nucleus::scratch_bytes(n_vocab_); }
 
   plumb_status apply(const plumb_sample_context&, void* scratch, plumb_candidates& candidates,
                      plumb_error* error) override {
+    if (candidates.order != PLUMB_ORDER_ID)
+      order_by_id(candidates, static_cast<uint64_t*>(scratch));
     uint32_t best = 0;
     if (const auto status = find_best(candidates, &best, error); status != PLUMB_OK) return status;
     if (p_ == 1) return PLUMB_OK;  // a rounded sum must not decide
     const float largest = candidates.logits[best];
-    const double wanted = p_ * total_weight(candidates, largest);
-    auto* keys = static_cast<uint64_t*>(scratch);
-    // A nucleus is mostly small: sort few, and more only if they do not reach. The sums run over
-    // sorted keys, so they do not depend on how the selection left them.
-    for (size_t m = 256;; m *= 16) {
-      const size_t n = select_best(candidates, m, keys);
-      std::sort(keys, keys + n, std::greater<>());
-      double sum = 0;
-      for (size_t i = 0; i < n; ++i) {
-        sum += weight(logit_of(keys[i]), largest);
-        if (sum < wanted || i + 1 < min_keep_) continue;
-        keep_if(candidates, AtOrBefore(keys[i]));
-        return PLUMB_OK;
-      }
-      if (n == candidates.n) return PLUMB_OK;
-    }
+    Nucleus nucleus(scratch, n_vocab_);
+    const double total = Distribution::of(candidates, largest, nucleus.weights()).total;
+    nucleus.keep(candidates,
+                 [largest](float logit) {
+                   return static_cast<double>(largest) - static_cast<double>(logit);
+                 },
+                 {.wanted = p_ * total, .min_keep = min_keep_});
+    return PLUMB_OK;
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "candidates.h"
+#include "mass.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "candidates.h"
+#include "mass.h"
 #include "plumb/sdk/philox.h"
 #include "stage.h"
 

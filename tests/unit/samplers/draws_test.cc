@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "plugins/samplers/core/mass.h"
+#include "plumb/sdk/math.h"
 #include "plumb/sdk/philox.h"
 #include "tests/unit/samplers/stages_in_a_row.h"
 
@@ -26,6 +28,18 @@ std::vector<long double> shares(const std::vector<float>& logits) {
   const long double total = std::accumulate(out.begin(), out.end(), 0.0L);
   for (long double& share : out) share /= total;
   return out;
+}
+
+TEST(SamplerDraws, MassHasTheBitsOfExp) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> deep(-700, 0), near(-20, 0);
+  for (int i = 0; i < 100000; ++i) {
+    for (const double x : {deep(random), near(random)})
+      ASSERT_EQ(samplers::core::mass_at(x), math::exp(x)) << x;
+  }
+  for (const double x : {0.0, -0.0, -0x1p-1074, -700.0})
+    EXPECT_EQ(samplers::core::mass_at(x), math::exp(x));
+  for (const double x : {-700.0001, -1e300, -HUGE_VAL}) EXPECT_EQ(samplers::core::mass_at(x), 0);
 }
 
 TEST(SamplerDraws, CdfEqualsANaiveOne) {
