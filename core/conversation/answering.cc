@@ -88,7 +88,6 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
   Answer answer;
   answer.evicted = fitted.evicted;
   answer.epoch = pass.epoch();
-  answer.n_prompt_ids = static_cast<uint32_t>(fitted.prompt.ids.size());
   answer.n_spoken = fitted.prompt.n_spoken;
   answer.n_mismatches = fitted.prompt.n_mismatches;
   PLUMB_ASSIGN(answer.n_reused_rows, held.keep_common(fitted.prompt.ids));
@@ -117,7 +116,8 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
   PLUMB_ASSIGN(const pipeline::Generation made,
                pipeline::generate(decoder, *sampler, tokenizer, generation));
   PLUMB_TRY(std::move(told));
-  held.take(generation.prompt_ids, made.ids);
+  answer.prompt_ids = std::move(generation.prompt_ids);
+  held.take(answer.prompt_ids, made.ids);
   answer.prefill_s = made.prefill_s;
   answer.time_to_first_token_s = made.time_to_first_token_s;
   answer.decode_s = made.decode_s;
@@ -133,7 +133,7 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
     answer.ids.resize(delivered.n_ids);
     answer.n_dropped_ids = static_cast<uint32_t>(made.ids.size() - delivered.n_ids);
     answer.text = std::move(delivered.text);
-    PLUMB_TRY(held.truncate(answer.n_prompt_ids + static_cast<uint32_t>(delivered.n_ids)));
+    PLUMB_TRY(held.truncate(static_cast<uint32_t>(answer.prompt_ids.size() + delivered.n_ids)));
     PLUMB_TRY(sampler->set_state(state_now));
   }
 

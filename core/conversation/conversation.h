@@ -62,7 +62,7 @@ struct Answer {
   uint32_t n_dropped_ids = 0;  // generated, and cut because they were not delivered
   uint64_t epoch = 0;
   uint64_t seed = 0;
-  uint32_t n_prompt_ids = 0;
+  std::vector<int32_t> prompt_ids;
   uint32_t n_reused_rows = 0;  // of the prompt's, which did not need to run again
   uint32_t n_spoken = 0;  // parts of the prompt that the model had said: history_ids.h
   uint32_t n_mismatches = 0;

@@ -36,6 +36,12 @@ def step_bundles(arguments) -> None:
     bundle_golden.generate(GOLDEN, arguments.models)
 
 
+def step_conversations(arguments) -> None:
+    import conversation_golden
+
+    conversation_golden.generate(GOLDEN, arguments.models)
+
+
 def step_tokenizers(arguments) -> None:
     import tokenizer_golden
 
@@ -159,6 +165,7 @@ STEPS = {
     "world": step_world,
     "real": step_real,
     "bundles": step_bundles,
+    "conversations": step_conversations,
     "tokenizers": step_tokenizers,
     "fuzz": step_fuzz,
     "templates": step_templates,
@@ -179,7 +186,17 @@ STEPS = {
     "runners": step_runners,
     "check": step_check,
 }
-NEED_MODELS = ("real", "bundles", "templates", "public_templates", "tokenizers", "fuzz", "text_suite", "all")
+NEED_MODELS = (
+    "real",
+    "bundles",
+    "conversations",
+    "templates",
+    "public_templates",
+    "tokenizers",
+    "fuzz",
+    "text_suite",
+    "all",
+)
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ TEST(Budget, MoreThanTwoWindowsOfTokensKeepTheSystemMessage) {
     const auto answer = talk->ask(question, {.max_tokens = 24});
     PLUMB_ASSERT_OK(answer);
     n_tokens += talk.ids(question).size() + answer->ids.size();
-    ASSERT_LE(answer->n_prompt_ids + 24, n_window);
+    ASSERT_LE(answer->prompt_ids.size() + 24, n_window);
     const OrderedJson messages = talk.messages();
     ASSERT_EQ(messages[0], message("system", kSystem));
     ASSERT_EQ(messages[1]["role"], "user") << "half of a turn went";
@@ -38,7 +38,7 @@ TEST(Budget, MoreThanTwoWindowsOfTokensKeepTheSystemMessage) {
     if (evicts) {
       EXPECT_EQ(went.first, 1u);
       // Three quarters of the room are left at most, so that the next turns fit.
-      EXPECT_LE(answer->n_prompt_ids, (n_window - 24) / 4 * 3);
+      EXPECT_LE(answer->prompt_ids.size(), (n_window - 24) / 4 * 3);
     } else {
       EXPECT_TRUE(n_tokens < 300 || answer->n_reused_rows > n_window / 4);
     }

@@ -54,7 +54,7 @@ TEST_F(Cancel, DropsTheBeginningOfACharacter) {
   EXPECT_EQ(answer->stop_reason, StopReason::kCancelled);
   EXPECT_TRUE(std::string_view("the ").starts_with(answer->text)) << answer->text;
   EXPECT_GT(answer->n_dropped_ids, 0u);
-  EXPECT_LE(talk_.decoder().n_past(), answer->n_prompt_ids + answer->ids.size());
+  EXPECT_LE(talk_.decoder().n_past(), answer->prompt_ids.size() + answer->ids.size());
 }
 
 TEST_F(Cancel, BeforeTheFirstWordLeavesAnEmptyAnswer) {

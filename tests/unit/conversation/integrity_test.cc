@@ -104,7 +104,7 @@ TEST_F(Integrity, AfterACancelledAnswer) {
   PLUMB_ASSERT_OK(cancelled);
   ASSERT_EQ(cancelled->stop_reason, StopReason::kCancelled);
   // The last id was delivered, and nobody asked what comes behind it.
-  EXPECT_EQ(talk_.decoder().n_past(), cancelled->n_prompt_ids + cancelled->ids.size() - 1);
+  EXPECT_EQ(talk_.decoder().n_past(), cancelled->prompt_ids.size() + cancelled->ids.size() - 1);
   expect_as_fresh();
 }
 

@@ -21,8 +21,8 @@ TEST(Soak, MemoryStaysFlatOverManyTurns) {
         talk->ask("Turn " + std::to_string(turn) + ": who lives by the sea?", {.max_tokens = 12});
     PLUMB_ASSERT_OK(answer);
     n_evictions += answer->evicted.n_tokens > 0;
-    n_prompt_ids += answer->n_prompt_ids;
-    n_run_ids += answer->n_prompt_ids - answer->n_reused_rows;
+    n_prompt_ids += answer->prompt_ids.size();
+    n_run_ids += answer->prompt_ids.size() - answer->n_reused_rows;
     size_t& most = most_bytes[turn < n_turns / 2 ? 0 : 1];
     most = std::max(most, static_cast<size_t>(mallinfo2().uordblks));
   }

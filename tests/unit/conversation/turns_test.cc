@@ -26,7 +26,7 @@ TEST(Turns, AnswersAreHistory) {
   const auto second = talk->ask("Is it blue?", {});
   PLUMB_ASSERT_OK(second);
   // All of the first turn but its end token, which was picked and never run.
-  EXPECT_EQ(second->n_reused_rows, first->n_prompt_ids + first->ids.size() - 1);
+  EXPECT_EQ(second->n_reused_rows, first->prompt_ids.size() + first->ids.size() - 1);
   EXPECT_EQ(second->n_spoken, 1u);
   EXPECT_EQ(talk.messages(),
             OrderedJson({message("user", "Who is Mara?"),
