@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/model/decoder.h"
+#include "core/model/forward.h"
 #include "core/model/op_observer.h"
 #include "core/model/rope_table.h"
 #include "tests/support/model_harness.h"
@@ -189,6 +190,41 @@ TEST_P(Remap, GivesTheFirstLayerTheRowsOfAFreshRun) {
   }
 }
 
+/// Takes part in a forward, as a forced diff does: keys of the first layer become others.
+class Negation : public model::OpObserver {
+ public:
+  bool wants(const model::OpInfo& op) override { return op.name == "0.attn_k"; }
+  Result<void> after(model::OpSite& site) override {
+    PLUMB_TRY(site.read_output(values_));
+    for (float& value : values_) value = -value;
+    return site.write_output(values_);
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
+TEST(RemapOfKeys, MovesWhatAnObserverHasPutInTheirPlace) {
+  const auto runner =
+      Runner::create(model_path("tiny-llama"),
+                     {.backend = "plumb.cpu.scalar", .context_rows = 16, .keeps_keys = true});
+  ASSERT_NE(runner, nullptr);
+  model::Decoder& decoder = runner->decoder();
+  const std::vector<int32_t> ids = some_ids(9);
+  const RowRange rows = {2, 5};
+  runner->last_logits(without(ids, rows));
+  const Rows plain = rows_of(decoder, 0);
+  Negation negation;
+  decoder.set_observer(&negation);
+  runner->last_logits(ids);
+  ASSERT_TRUE(decoder.remove_rows(decoder.sequence(), rows));
+  const Rows moved = rows_of(decoder, 0);
+  runner->last_logits(without(ids, rows));
+  decoder.set_observer(nullptr);
+  EXPECT_TRUE(same_bits(moved.k, rows_of(decoder, 0).k));
+  EXPECT_FALSE(same_bits(moved.k, plain.k));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kernels, Remap, testing::ValuesIn(runnable_kernels()), test_name);
 
 // ---- Against rows that are moved and rotated here
@@ -321,6 +357,17 @@ TEST_P(Windows, GoRoundAsAListOfRowsDoes) {
     model::Decoder& decoder = runner->decoder();
     EXPECT_TRUE(same_bits(runner->all_logits(ids), expected)) << chunk_rows;
     EXPECT_EQ(decoder.sequence().window().n_fed(), ids.size());
+    // Op by op.
+    ASSERT_TRUE(decoder.truncate(0));
+    model::Forward forward(decoder, ids, model::Forward::Rows::kAll);
+    std::vector<float> op_by_op;
+    for (bool goes_on = true; goes_on;) {
+      const auto next = forward.next();
+      ASSERT_TRUE(next) << next.error().message;
+      goes_on = *next;
+      op_by_op.insert(op_by_op.end(), forward.logits().begin(), forward.logits().end());
+    }
+    EXPECT_TRUE(same_bits(op_by_op, expected)) << chunk_rows;
     // In calls of other lengths, and watched.
     ASSERT_TRUE(decoder.truncate(0));
     Catcher catcher(decoder.hyper_parameters().qk_norm);
