@@ -92,11 +92,6 @@ void KvWindow::remove(RowRange rows) {
   exact_from_ = n_fed_;
 }
 
-void KvWindow::take_back(uint32_t n) {
-  n_rows_ -= n;
-  n_fed_ -= n;
-}
-
 // As if the first ids alone had ever been there.
 void KvWindow::begin_anew(uint32_t n_rows) {
   n_rows_ = n_rows;
@@ -116,8 +111,24 @@ void KvWindow::truncate(uint32_t n_rows) {
 }
 
 void KvWindow::rewind(uint64_t n_fed) {
+  if (n_fed >= n_fed_) return;
   if (n_fed <= n_untouched_) return begin_anew(static_cast<uint32_t>(n_fed));
-  take_back(static_cast<uint32_t>(n_fed_ - n_fed));
+  while (runs_.size() > 1 && runs_.back().first_place >= n_fed) {
+    n_rows_ = runs_.back().first_row;
+    runs_.pop_back();
+  }
+  Run& last = runs_.back();
+  const uint64_t n_before = n_fed - std::min(n_fed, last.first_place);
+  n_rows_ = last.first_row +
+            static_cast<uint32_t>(std::min<uint64_t>(n_rows_ - last.first_row, n_before));
+  // The next id does not follow the last one that is left.
+  if (n_rows_ == last.first_row) {
+    last.first_place = n_fed;
+  } else if (place_of(n_rows_) != n_fed) {
+    runs_.push_back({n_rows_, n_fed});
+  }
+  n_fed_ = n_fed;
+  exact_from_ = std::min(exact_from_, n_fed);
 }
 
 Result<void> KvWindow::set_state(const State& state) {

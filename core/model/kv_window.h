@@ -66,8 +66,6 @@ class KvWindow {
 
   /// n <= n_free() ids came.
   void add(uint32_t n);
-  /// The last n that came, behind the last removal, were never there.
-  void take_back(uint32_t n);
   /// The rows that go when there is no room and the policy evicts.
   RowRange eviction() const;
   /// Rows within [0, n_rows()) go, those behind move down. The stream stays as long as it is.
@@ -75,7 +73,9 @@ class KvWindow {
   /// Rows from n_rows on go, and the stream goes back to before the first of them; without rows it
   /// begins anew.
   void truncate(uint32_t n_rows);
-  /// Back to when so many ids had been fed: rows_at(n_fed) is a value.
+  /// Ids from the one at n_fed on were never there, as far as what they evicted is not gone: the
+  /// stream is so long again, and the rows are those of it that are left. Where rows_at(n_fed) is a
+  /// value, they are all.
   void rewind(uint64_t n_fed);
 
   /// Rows from first_row on, up to the next run's, hold the ids from first_place on.

@@ -80,7 +80,7 @@ Result<void> Sequence::truncate(uint32_t n_rows) {
   }
   PLUMB_TRY(truncate_caches(n_rows));
   window_.truncate(n_rows);
-  n_marked_ = std::min(n_marked_, n_rows);
+  n_marked_ = std::min(n_marked_, window_.n_fed());
   return {};
 }
 
@@ -88,13 +88,8 @@ Result<void> Sequence::rewind(uint64_t n_fed) {
   PLUMB_ASSIGN(const uint32_t n_rows, window_.rows_at(n_fed));
   PLUMB_TRY(truncate_caches(n_rows));
   window_.rewind(n_fed);
-  n_marked_ = std::min(n_marked_, n_rows);
+  n_marked_ = std::min(n_marked_, window_.n_fed());
   return {};
-}
-
-void Sequence::removed(RowRange rows) {
-  window_.remove(rows);
-  mark();
 }
 
 }  // namespace plumbline::model

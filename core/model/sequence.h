@@ -55,8 +55,8 @@ class Sequence {
   float* keys(size_t layer, uint32_t row) const;
 
   /// What a failure goes back to from here on.
-  void mark() { n_marked_ = window_.n_rows(); }
-  void roll_back() { window_.take_back(window_.n_rows() - n_marked_); }
+  void mark() { n_marked_ = window_.n_fed(); }
+  void roll_back() { window_.rewind(n_marked_); }
   /// The next n rows of the caches were written.
   void add(uint32_t n) { window_.add(n); }
   /// Rows of a layer as the backend exports and imports them; null pointers are skipped.
@@ -64,8 +64,8 @@ class Sequence {
   /// positions: of each; rows behind those held extend the cache.
   Result<void> write_rows(size_t layer, uint32_t first, uint32_t n, const float* k, const float* v,
                           const int32_t* positions) const;
-  /// The caches hold what the window's own removal of the rows says. That sets the mark.
-  void removed(RowRange rows);
+  /// The caches hold what the window's own removal of the rows says.
+  void removed(RowRange rows) { window_.remove(rows); }
   Result<void> set_window(const KvWindow::State& state) { return window_.set_state(state); }
 
  private:
@@ -76,7 +76,7 @@ class Sequence {
   uint32_t number_;
   const CachePlan* plan_;
   KvWindow window_;
-  uint32_t n_marked_ = 0;
+  uint64_t n_marked_ = 0;  // ids of the stream
   std::vector<plumb_handle> caches_;
   std::unique_ptr<float[]> keys_;  // f32[L,S,K*C]
 };

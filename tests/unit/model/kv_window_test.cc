@@ -170,7 +170,7 @@ TEST(KvWindow, IsAListOfPlaces) {
     for (int step = 0; step < 50; ++step) {
       const auto size = static_cast<uint32_t>(list.size());
       const uint32_t cut = below(size + 1);
-      switch (below(8)) {
+      switch (below(9)) {
         case 0: {
           const RowRange rows{cut, cut + below(size - cut + 1)};
           window.remove(rows);
@@ -182,6 +182,11 @@ TEST(KvWindow, IsAListOfPlaces) {
           if (cut < size) n_fed = list[cut];
           list.resize(cut);
           if (cut == 0) n_fed = 0;
+          break;
+        case 2:
+          n_fed -= std::min<uint64_t>(n_fed, below(6));
+          window.rewind(n_fed);
+          std::erase_if(list, [&](uint64_t place) { return place >= n_fed; });
           break;
         default:
           for (uint32_t i = below(4); i < 4; ++i) {

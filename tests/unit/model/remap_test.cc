@@ -404,6 +404,39 @@ INSTANTIATE_TEST_SUITE_P(
                    "plumb.cpu.scalar",
                    {{"attn_k", "plumb.reference"}, {"attend", "plumb.reference"}}}));
 
+// A forward that is left in the midst takes its ids with it; what it evicted stays away.
+TEST(WindowsThatGoRound, AreLeftWithoutTheIdsOfAForwardThatFailed) {
+  const auto runner = Runner::create(
+      model_path("tiny-llama"),
+      {.backend = "plumb.cpu.scalar", .chunk_rows = 1, .context_rows = 8, .window = kSinks});
+  ASSERT_NE(runner, nullptr);
+  model::Decoder& decoder = runner->decoder();
+  const Sequence& sequence = decoder.sequence();
+  const std::vector<int32_t> ids = some_ids(11);
+  const auto left_after = [&](uint64_t n_fed) {
+    runner->last_logits(std::span(ids).first(6));
+    model::Forward forward(decoder, std::span(ids).subspan(6), model::Forward::Rows::kLast);
+    while (sequence.window().n_fed() < n_fed) EXPECT_TRUE(*forward.next());
+  };
+  const auto places = [&] {
+    std::vector<uint64_t> all;
+    for (uint32_t row = 0; row < sequence.n_past(); ++row)
+      all.push_back(sequence.window().place_of(row));
+    return all;
+  };
+  left_after(7);
+  EXPECT_THAT(places(), testing::ElementsAre(0, 1, 2, 3, 4, 5));
+  left_after(9);  // 3 and 4 went at 8
+  EXPECT_THAT(places(), testing::ElementsAre(0, 1, 2, 5));
+  EXPECT_EQ(sequence.window().n_fed(), 6u);
+  left_after(10);  // 5 and 6 then
+  EXPECT_THAT(places(), testing::ElementsAre(0, 1, 2));
+  EXPECT_EQ(sequence.window().n_fed(), 6u);
+  // And goes on from there.
+  ASSERT_TRUE(decoder.forward(std::span(ids).subspan(6)));
+  EXPECT_THAT(places(), testing::ElementsAre(0, 1, 2, 6, 7, 8, 9, 10));
+}
+
 // ---- What is refused
 
 TEST(RemapRefusals, LeaveTheSequenceAsItWas) {
