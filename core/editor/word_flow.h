@@ -1,0 +1,33 @@
+// word_flow.h: text that comes in pieces, broken between words to fit a window.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace plumbline::editor {
+
+/// Breaks lines at blanks and beside wide characters; a word that is wider than the window is left
+/// to the terminal, and so are lines between fences (```), which people copy. An unfinished word is
+/// kept back until the next piece. Takes what terminals obey for text: make it harmless first.
+class WordFlow {
+ public:
+  /// What of the text is sure, with line breaks where they must be.
+  std::string feed(std::string_view text, uint32_t n_columns);
+  /// The rest. The next piece begins a new line.
+  std::string finish(uint32_t n_columns);
+
+  bool is_at_line_start() const { return column_ == 0 && word_.empty() && blanks_.empty(); }
+
+ private:
+  /// The word is whole.
+  void put_word(uint32_t n_columns, std::string& out);
+
+  uint32_t column_ = 0;
+  std::string blanks_;  // before the word, not written yet
+  std::string word_;
+  bool is_first_word_ = true;  // of its line
+  bool is_fenced_ = false;
+};
+
+}  // namespace plumbline::editor
