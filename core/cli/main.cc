@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
       "4 a model or data file, 5 a plugin, 130 cancelled.");
   int exit = kDone;
   add_run(app, exit);
+  add_chat(app, exit);
   add_tokenize(app, exit);
   add_render(app, exit);
   add_doctor(app, exit);

@@ -77,14 +77,17 @@ Host make_host(const std::vector<std::string>& paths) {
 }
 
 const config::ResolvedConfig& Session::config() {
-  if (!config_) {
-    config_ =
-        value_or_stop(config::load_config({.file = find_config(options_.config),
-                                           .overrides = options_.overrides,
-                                           .preset_folders = {shipped_configs() + "/presets"}}),
-                      kUsage);
-  }
+  if (!config_) config_ = value_or_stop(config_with({}), kUsage);
   return *config_;
+}
+
+Result<config::ResolvedConfig> Session::config_with(
+    const std::vector<std::string>& overrides) const {
+  std::vector<std::string> all = options_.overrides;
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return config::load_config({.file = find_config(options_.config),
+                              .overrides = std::move(all),
+                              .preset_folders = {shipped_configs() + "/presets"}});
 }
 
 Host& Session::host() {

@@ -82,6 +82,8 @@ class Session {
   explicit Session(config::ResolvedConfig config) : config_(std::move(config)) {}
 
   const config::ResolvedConfig& config();
+  /// What it would be with more overrides. Fails as load_config does.
+  Result<config::ResolvedConfig> config_with(const std::vector<std::string>& overrides) const;
   Host& host();
   pipeline::Pipeline& pipeline();
   /// The same; null: nobody has asked for it yet.

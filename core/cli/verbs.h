@@ -6,6 +6,7 @@
 namespace plumbline::cli {
 
 void add_run(CLI::App& app, int& exit);
+void add_chat(CLI::App& app, int& exit);
 void add_tokenize(CLI::App& app, int& exit);
 void add_render(CLI::App& app, int& exit);
 void add_doctor(CLI::App& app, int& exit);

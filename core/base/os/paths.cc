@@ -18,6 +18,13 @@ std::string absolute_from_environment(const char* name) {
   return value.starts_with('/') ? value : "";
 }
 
+/// The variable's folder, or the one below the user's home.
+std::string user_folder(const char* name, const char* in_home) {
+  if (std::string folder = absolute_from_environment(name); !folder.empty()) return folder;
+  const std::string home = absolute_from_environment("HOME");
+  return home.empty() ? "" : home + in_home;
+}
+
 }  // namespace
 
 Result<std::string> executable_path() {
@@ -28,10 +35,11 @@ Result<std::string> executable_path() {
 }
 
 std::string user_data_folder() {
-  if (std::string folder = absolute_from_environment("XDG_DATA_HOME"); !folder.empty())
-    return folder;
-  const std::string home = absolute_from_environment("HOME");
-  return home.empty() ? "" : home + "/.local/share";
+  return user_folder("XDG_DATA_HOME", "/.local/share");
+}
+
+std::string user_state_folder() {
+  return user_folder("XDG_STATE_HOME", "/.local/state");
 }
 
 Result<std::string> model_folder() {

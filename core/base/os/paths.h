@@ -14,6 +14,9 @@ Result<std::string> executable_path();
 /// Source: XDG Base Directory Specification 0.8 (a relative path is to be ignored).
 std::string user_data_folder();
 
+/// $XDG_STATE_HOME, or $HOME/.local/state; "" if neither is an absolute path. Source: the same.
+std::string user_state_folder();
+
 /// Where models lie: $PLUMB_MODEL_DIR, else plumbline/models in $XDG_CACHE_HOME or ~/.cache.
 /// Fails INVALID_ARGUMENT if none of the three is set.
 Result<std::string> model_folder();

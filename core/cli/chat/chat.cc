@@ -1,0 +1,115 @@
+#include "core/cli/chat/chat.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace plumbline::cli {
+
+using conversation::Answer;
+using conversation::State;
+using pipeline::OrderedJson;
+
+void Chat::fail(const Error& error, int exit) {
+  view_.failed(error);
+  if (exit_ == kDone) exit_ = exit;
+}
+
+void Chat::answer(const std::function<Result<Answer>(const conversation::Request&)>& make) {
+  conversation::Request request = settings_.request();
+  bool is_thinking = false;
+  request.on_state = [&](State state) { is_thinking = state == State::kThinking; };
+  request.on_text = [&](std::string_view text) {
+    if (is_thinking) {
+      view_.thought(text);
+    } else {
+      view_.text(text);
+    }
+  };
+  view_.answer_begins();
+  const Result<Answer> answer = make(request);
+  if (!succeeded(answer)) return;
+  view_.answer_ends(*answer, usage());
+  ++totals_.n_answers;
+  totals_.n_tokens += answer->ids.size();
+  totals_.n_prompt_tokens += answer->n_prompt_ids;
+  totals_.n_reused_tokens += answer->n_reused_rows;
+  totals_.prefill_s += answer->prefill_s;
+  totals_.decode_s += answer->decode_s;
+}
+
+void Chat::enter(const std::string& text) {
+  const std::optional<size_t> edited = std::exchange(edited_, std::nullopt);
+  try {
+    if (text.starts_with('/') && !text.starts_with("//")) return command(text);
+    const std::string message = text.starts_with("//") ? text.substr(1) : text;
+    if (message.find_first_not_of(" \t\n") == message.npos) return;
+    answer([&](const conversation::Request& request) {
+      if (!edited) return talk_.ask(message, request);
+      return talk_.edit(*edited, {{"role", "user"}, {"content", message}}, request);
+    });
+  } catch (const Failure& failure) {
+    fail(failure.error, failure.exit);
+  } catch (const std::exception& error) {
+    // A library's own, such as memory that the system does not give.
+    fail({PLUMB_INTERNAL, error.what()}, kModelFile);
+  }
+}
+
+void Chat::command(std::string_view line) {
+  const size_t end = std::min(line.find_first_of(" \n"), line.size());
+  const std::string_view name = line.substr(1, end - 1);
+  const size_t begin = std::min(line.find_first_not_of(" \n", end), line.size());
+  const Command* found = find_command(name);
+  if (found == nullptr) {
+    return fail({PLUMB_NOT_FOUND, "/" + std::string(name) +
+                                      ": no such command; /help shows them all (a message that "
+                                      "begins with a slash is written with two)"},
+                kUsage);
+  }
+  std::string_view argument = line.substr(begin);
+  while (argument.ends_with(' ') || argument.ends_with('\n')) argument.remove_suffix(1);
+  (this->*found->run)(argument);
+}
+
+conversation::Conversation::Usage Chat::usage() {
+  const auto usage = talk_.usage();
+  return usage ? *usage : conversation::Conversation::Usage{};
+}
+
+OrderedJson Chat::messages() {
+  return value_or_stop(talk_.messages(), kModelFile);
+}
+
+std::optional<size_t> Chat::last_question() {
+  const OrderedJson all = messages();
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i].value("role", "") == "user") return i;
+  }
+  return {};
+}
+
+editor::Completion Chat::complete(std::string_view before) const {
+  editor::Completion completion;
+  std::vector<std::string> words;
+  const size_t blank = before.find(' ');
+  const std::string_view command = before.substr(0, blank);
+  if (!before.starts_with('/')) return completion;
+  if (blank == before.npos) {
+    for (const Command& known : commands())
+      words.push_back("/" + std::string(known.name) + (known.arguments.empty() ? "" : " "));
+  } else {
+    completion.begin = blank + 1;
+    if (command == "/set") {
+      for (const std::string& key : settings_.keys()) words.push_back(key + "=");
+    } else if (command == "/help") {
+      for (const Command& known : commands()) words.emplace_back(known.name);
+    }
+  }
+  for (std::string& word : words) {
+    if (word.starts_with(before.substr(completion.begin)))
+      completion.words.push_back(std::move(word));
+  }
+  return completion;
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,228 @@
+// The commands of a conversation.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "core/base/os/durable.h"
+#include "core/cli/chat/chat.h"
+
+namespace plumbline::cli {
+
+using pipeline::OrderedJson;
+
+const std::vector<Chat::Command>& Chat::commands() {
+  static const std::vector<Command> all = {
+      {"clear", "", "begin anew; the system message stays", "", &Chat::clear},
+      {"continue", "", "go on with the last answer", "", &Chat::go_on},
+      {"edit", "[TEXT]", "say your last message in another way",
+       "Without TEXT the message comes back to be worked on; Enter sends it, Ctrl-C leaves it as "
+       "it\n"
+       "was. The old answer is gone with the old message.",
+       &Chat::edit},
+      {"help", "[COMMAND]", "this, or more about one command", "", &Chat::help},
+      {"load", "FILE", "go on with a saved conversation",
+       "FILE is what /save wrote, or a JSON array of messages: [{\"role\", \"content\"}]. If the "
+       "last\n"
+       "one is yours, it is answered.",
+       &Chat::load},
+      {"quit", "", "leave; so does Ctrl-D", "", &Chat::quit},
+      {"retry", "", "another answer to the same message", "", &Chat::retry},
+      {"save", "FILE", "write the conversation to a file",
+       "With all that the answers to come depend on; it belongs to this model. A name that ends "
+       "in\n"
+       ".json has the messages alone, which any model can go on with.",
+       &Chat::save},
+      {"set", "[KEY=VALUE]", "change sampling or generation, or show them",
+       "The keys of --set that need no model loaded anew, for example\n"
+       "  /set sampling.profile=precise\n"
+       "  /set generation.max_tokens=64\n"
+       "A stage's name in front of its parameter will do: /set temperature.t=0.5",
+       &Chat::set},
+      {"show", "", "the conversation so far", "", &Chat::show},
+      {"stats", "", "tokens, speed, context", "", &Chat::stats},
+      {"system", "[TEXT]", "set the system message, or show it",
+       "It holds from the next answer on. /system - removes it.", &Chat::system},
+      {"undo", "[N]", "take back your last message, or N of them, with the answers", "",
+       &Chat::undo},
+  };
+  return all;
+}
+
+const Chat::Command* Chat::find_command(std::string_view name) {
+  for (const Command& command : commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+void Chat::help(std::string_view name) {
+  if (name.starts_with('/')) name.remove_prefix(1);
+  if (!name.empty()) {
+    const Command* found = find_command(name);
+    if (found == nullptr) {
+      return fail({PLUMB_NOT_FOUND, "/help " + std::string(name) + ": no such command"}, kUsage);
+    }
+    std::string text = "/" + std::string(found->name) + " " + std::string(found->arguments) + "  " +
+                       std::string(found->summary);
+    if (!found->detail.empty()) text += "\n" + std::string(found->detail);
+    return view_.told(text);
+  }
+  std::string text;
+  for (const Command& command : commands()) {
+    const std::string use = "/" + std::string(command.name) + " " + std::string(command.arguments);
+    text += padded(use, 20) + std::string(command.summary) + "\n";
+  }
+  text +=
+      "Enter sends; Alt-Enter, or \\ at the end, begins another line. Tab completes, Ctrl-R "
+      "searches.\nCtrl-C stops an answer, Ctrl-D leaves.";
+  view_.told(text);
+}
+
+void Chat::quit(std::string_view) {
+  is_over_ = true;
+}
+
+void Chat::clear(std::string_view) {
+  const OrderedJson all = messages();
+  const bool has_system = !all.empty() && all[0].value("role", "") == "system";
+  const size_t first = has_system ? 1 : 0;
+  if (all.size() > first && !succeeded(talk_.cut(first))) return;
+  view_.noted("a new conversation");
+}
+
+void Chat::go_on(std::string_view) {
+  const OrderedJson all = messages();
+  if (all.empty() || all.back().value("role", "") != "assistant") {
+    return fail({PLUMB_INVALID_ARGUMENT, "/continue: there is no answer yet to go on with"},
+                kUsage);
+  }
+  // A message of the assistant's that is to be answered is gone on with.
+  answer([&](const conversation::Request& request) {
+    return talk_.edit(all.size() - 1, all.back(), request);
+  });
+}
+
+void Chat::retry(std::string_view) {
+  answer([&](const conversation::Request& request) { return talk_.retry(request); });
+}
+
+void Chat::edit(std::string_view text) {
+  const std::optional<size_t> last = last_question();
+  if (!last) {
+    return fail({PLUMB_INVALID_ARGUMENT, "/edit: there is no message of yours yet"}, kUsage);
+  }
+  if (!text.empty()) {
+    return answer([&](const conversation::Request& request) {
+      return talk_.edit(*last, {{"role", "user"}, {"content", text}}, request);
+    });
+  }
+  edited_ = last;
+  const OrderedJson message = messages()[*last];
+  draft_ = message["content"].is_string() ? message["content"].get<std::string>() : "";
+}
+
+void Chat::undo(std::string_view count) {
+  size_t n = 1;
+  const auto [end, code] = std::from_chars(count.data(), count.data() + count.size(), n);
+  if (!count.empty() && (code != std::errc() || end != count.data() + count.size() || n == 0)) {
+    return fail({PLUMB_INVALID_ARGUMENT,
+                 "/undo " + std::string(count) + ": expected how many messages of yours, from 1"},
+                kUsage);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    const Result<OrderedJson> gone = talk_.undo();
+    if (!succeeded(gone)) return;
+    const bool is_text = gone->contains("content") && (*gone)["content"].is_string();
+    view_.noted("taken back: " + (is_text ? (*gone)["content"].get<std::string>() : gone->dump()));
+  }
+}
+
+void Chat::system(std::string_view text) {
+  if (!text.empty()) {
+    if (succeeded(talk_.set_system(text == "-" ? "" : text)))
+      view_.noted(text == "-" ? "no system message" : "the system message is set");
+    return;
+  }
+  const OrderedJson all = messages();
+  const bool has_one = !all.empty() && all[0].value("role", "") == "system";
+  view_.told(has_one ? all[0].value("content", "") : "there is no system message");
+}
+
+void Chat::set(std::string_view assignment) {
+  if (assignment.empty()) return view_.told(settings_.shown());
+  const Result<void> result = settings_.set(assignment, talk_);
+  if (!result) return fail(result.error(), kUsage);
+  view_.noted("set");
+}
+
+void Chat::save(std::string_view path) {
+  if (path.empty()) return fail({PLUMB_INVALID_ARGUMENT, "/save: expected a file's name"}, kUsage);
+  const std::string name(path);
+  const OrderedJson all = messages();
+  const bool is_saved = name.ends_with(".json")
+                            ? succeeded(os::write_file(name, all.dump(2) + "\n"))
+                            : succeeded(talk_.save(name));
+  if (is_saved) view_.noted(std::to_string(all.size()) + " messages written to " + name);
+}
+
+void Chat::load(std::string_view path) {
+  if (path.empty()) return fail({PLUMB_INVALID_ARGUMENT, "/load: expected a file's name"}, kUsage);
+  const std::string name(path);
+  const std::string text = read_all(name);
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != text.npos && text[begin] == '[') return load_messages(name, parse_json(text, name));
+  const Result<conversation::Restored> restored = talk_.restore(name);
+  if (!succeeded(restored)) return;
+  view_.noted(std::to_string(restored->n_messages) + " messages read from " + name +
+              (restored->has_same_sampling ? "" : "; it was saved with another sampling"));
+}
+
+void Chat::load_messages(const std::string& name, const OrderedJson& all) {
+  std::vector<OrderedJson> said(all.begin(), all.end());
+  const bool is_asked =
+      !said.empty() && said.back().is_object() && said.back().value("role", "") == "user";
+  const OrderedJson question = is_asked ? said.back() : OrderedJson();
+  if (is_asked) said.pop_back();
+  if (!succeeded(talk_.set_messages(said))) return;
+  view_.noted(std::to_string(all.size()) + " messages read from " + name);
+  if (!is_asked) return;
+  answer([&](const conversation::Request& request) {
+    return talk_.ask(std::vector<OrderedJson>{question}, request);
+  });
+}
+
+void Chat::show(std::string_view) {
+  std::string text;
+  for (const OrderedJson& message : messages()) {
+    const OrderedJson content = message.value("content", OrderedJson());
+    text += (text.empty() ? "" : "\n") + message.value("role", "?") + ": " +
+            (content.is_string() ? content.get<std::string>() : content.dump()) + "\n";
+  }
+  view_.told(text.empty() ? "nothing was said yet" : text);
+}
+
+void Chat::stats(std::string_view) {
+  const auto used = usage();
+  const auto rate = [](uint64_t n, double seconds) {
+    return seconds > 0 ? static_cast<double>(n) / seconds : 0;
+  };
+  const uint64_t n_run = totals_.n_prompt_tokens - totals_.n_reused_tokens;
+  char text[640];
+  std::snprintf(
+      text, sizeof text,
+      "context   %u of %u tokens, %.1f MiB\n"
+      "answers   %llu, %llu tokens, %.1f/s\n"
+      "prompts   %llu tokens, %llu of them kept from before, the others %.0f/s\n"
+      "left out  %llu messages since the beginning",
+      used.held_rows, used.capacity_rows,
+      static_cast<double>(used.held_rows * used.kv_bytes_per_row) / (1 << 20),
+      static_cast<unsigned long long>(totals_.n_answers),
+      static_cast<unsigned long long>(totals_.n_tokens),
+      rate(totals_.n_tokens - std::min(totals_.n_tokens, totals_.n_answers), totals_.decode_s),
+      static_cast<unsigned long long>(totals_.n_prompt_tokens),
+      static_cast<unsigned long long>(totals_.n_reused_tokens), rate(n_run, totals_.prefill_s),
+      static_cast<unsigned long long>(used.n_evicted_messages));
+  view_.told(text);
+}
+
+}  // namespace plumbline::cli

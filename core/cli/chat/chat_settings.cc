@@ -1,0 +1,132 @@
+#include "core/cli/chat/chat_settings.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace plumbline::cli {
+namespace {
+
+using config::Value;
+
+// Roots of keys that an answer asks for anew.
+constexpr std::string_view kChangeable[] = {"sampling", "generation"};
+constexpr std::string_view kStages = "sampling.stages.";
+
+bool is_changeable(std::string_view root) {
+  return std::find(std::begin(kChangeable), std::end(kChangeable), root) != std::end(kChangeable);
+}
+
+bool same(const Value& a, const Value& b) {
+  if (a.kind != b.kind || a.text != b.text || a.items.size() != b.items.size() ||
+      a.entries.size() != b.entries.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.items.size(); ++i) {
+    if (!same(a.items[i], b.items[i])) return false;
+  }
+  for (size_t i = 0; i < a.entries.size(); ++i) {
+    if (a.entries[i].key != b.entries[i].key || !same(a.entries[i].value, b.entries[i].value))
+      return false;
+  }
+  return true;
+}
+
+struct Leaf {
+  std::string key;
+  std::string value;
+};
+
+/// Every key below a value, in order. Configs are not nested deeper than their specification.
+void leaves(const Value& value, const std::string& key, std::vector<Leaf>& found) {
+  for (const config::Entry& entry : value.entries)
+    leaves(entry.value, key + "." + entry.key, found);
+  const bool is_stages = key + "." == kStages;
+  for (size_t i = 0; is_stages && i < value.items.size(); ++i) {
+    // A stage's own name is a key: the index is not needed.
+    if (value.items[i].kind == Value::Kind::kMap) leaves(value.items[i], "", found);
+  }
+  if (value.kind == Value::Kind::kScalar) found.push_back({key, value.text});
+  if (value.kind == Value::Kind::kList && !is_stages) {
+    std::string all;
+    for (const Value& item : value.items) all += (all.empty() ? "" : ", ") + item.text;
+    found.push_back({key, "[" + all + "]"});
+  }
+}
+
+std::vector<Leaf> changeable_leaves(const Value& tree) {
+  std::vector<Leaf> found;
+  for (const std::string_view root : kChangeable) {
+    if (const Value* value = tree.find(root)) leaves(*value, std::string(root), found);
+  }
+  for (Leaf& leaf : found) {
+    if (leaf.key.starts_with('.')) leaf.key.erase(0, 1);
+  }
+  return found;
+}
+
+/// "temperature.t" -> "sampling.stages.0.temperature.t" where there is such a stage.
+std::string full_key(const config::PipelineConfig& config, const std::string& key) {
+  const std::string stage = key.substr(0, key.find('.'));
+  const auto& stages = config.sampling.stages;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].stage == stage) return std::string(kStages) + std::to_string(i) + "." + key;
+  }
+  return key;
+}
+
+}  // namespace
+
+Result<void> ChatSettings::set(std::string_view assignment, conversation::Conversation& talk) {
+  const size_t end = assignment.find('=');
+  if (end == assignment.npos || end == 0) {
+    return Error{PLUMB_INVALID_ARGUMENT, "/set " + std::string(assignment) +
+                                             ": expected KEY=VALUE, for example "
+                                             "sampling.profile=precise; /set alone shows the keys"};
+  }
+  const std::string key = full_key(now_.config, std::string(assignment.substr(0, end)));
+  std::vector<std::string> overrides = overrides_;
+  overrides.push_back(key + std::string(assignment.substr(end)));
+  PLUMB_ASSIGN(config::ResolvedConfig next, session_.config_with(overrides));
+  for (const config::Entry& entry : next.tree.entries) {
+    const Value* before = now_.tree.find(entry.key);
+    if (!is_changeable(entry.key) && (before == nullptr || !same(*before, entry.value))) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   key +
+                       ": the model would have to be loaded anew, expected a key of sampling or "
+                       "generation; leave, and start with --set " +
+                       std::string(assignment)};
+    }
+  }
+  PLUMB_TRY(talk.set_sampling(next.config.sampling));
+  session_.pipeline().replace_generation(next.config.generation);
+  now_ = std::move(next);
+  overrides_ = std::move(overrides);
+  return {};
+}
+
+conversation::Request ChatSettings::request() const {
+  const bool is_open = now_.origin("generation.max_tokens") == "default";
+  conversation::Request request;
+  request.max_tokens = is_open ? kMaxTokens : now_.config.generation.max_tokens;
+  request.seed = now_.config.sampling.seed;
+  return request;
+}
+
+std::string ChatSettings::shown() const {
+  const std::vector<Leaf> found = changeable_leaves(now_.tree);
+  size_t width = 0;
+  for (const Leaf& leaf : found) width = std::max(width, leaf.key.size());
+  std::string text;
+  for (const Leaf& leaf : found) text += padded(leaf.key, width) + "  " + leaf.value + "\n";
+  return text;
+}
+
+std::vector<std::string> ChatSettings::keys() const {
+  std::vector<std::string> keys = {"sampling.profile"};
+  for (Leaf& leaf : changeable_leaves(now_.tree)) keys.push_back(std::move(leaf.key));
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+}  // namespace plumbline::cli

@@ -1,0 +1,155 @@
+// chat: a conversation.
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "core/base/os/paths.h"
+#include "core/base/os/terminal.h"
+#include "core/cli/chat/chat.h"
+#include "core/cli/chat/chat_lines.h"
+#include "core/cli/chat/chat_terminal.h"
+#include "core/cli/session.h"
+#include "core/cli/verbs.h"
+
+namespace plumbline::cli {
+namespace {
+
+using conversation::Conversation;
+
+struct ChatOptions {
+  PipelineOptions pipeline;
+  std::string system;
+  std::string messages_file;
+  bool json = false;
+  bool once = false;
+  bool quiet = false;
+  bool no_history = false;
+};
+
+/// Says on stderr that a model is being loaded, and how long already, if it takes its time.
+class LoadingNote {
+ public:
+  LoadingNote() {
+    if (os::is_terminal(os::Stream::kErrors) && os::obeys_sequences())
+      thread_ = std::jthread([this](const std::stop_token& token) { tick(token); });
+  }
+
+ private:
+  static constexpr std::chrono::seconds kQuiet{2};
+
+  void tick(const std::stop_token& token) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any ended;
+    auto waited = kQuiet;
+    ended.wait_for(lock, token, kQuiet, [] { return false; });
+    if (token.stop_requested()) return;
+    for (; !token.stop_requested(); ++waited) {
+      std::fprintf(stderr, "\r\x1b[2Kloading the model, %d s", static_cast<int>(waited.count()));
+      ended.wait_for(lock, token, std::chrono::seconds(1), [] { return false; });
+    }
+    std::fputs("\r\x1b[2K", stderr);
+  }
+
+  std::jthread thread_;
+};
+
+std::unique_ptr<Conversation> begin(Session& session) {
+  const LoadingNote loading;
+  pipeline::Pipeline& pipeline = session.pipeline();
+  return part_or_stop(Conversation::create(pipeline, conversation::options_of(pipeline.config())));
+}
+
+editor::LineHistory open_history(const ChatOptions& options) {
+  const std::string folder = os::user_state_folder();
+  if (options.no_history || folder.empty()) return {};
+  Result<editor::LineHistory> history =
+      editor::LineHistory::open(folder + "/plumbline/chat_history");
+  if (history) return *std::move(history);
+  note("the history is not kept: " + history.error().message);
+  return {};
+}
+
+void prepare(Chat& chat, const ChatOptions& options) {
+  if (!options.system.empty()) chat.system(options.system);
+  if (!options.messages_file.empty()) chat.load(options.messages_file);
+}
+
+// For the handler of signals.
+std::atomic<Conversation*> at_terminal{nullptr};
+
+int talk_at_terminal(Session& session, Conversation& talk, const ChatOptions& options) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool has_styles = no_colour == nullptr || *no_colour == '\0';
+  at_terminal = &talk;
+  const std::unique_ptr<os::Terminal> terminal = value_or_stop(
+      os::Terminal::open({.on_interrupt = [] { at_terminal.load()->cancel(); }}), kUsage);
+  const std::unique_ptr<ChatView> view = make_terminal_view(*terminal, has_styles, options.quiet);
+  Chat chat(session, talk, *view);
+  editor::LineHistory history = open_history(options);
+  if (!options.quiet) {
+    const model::Decoder& decoder = *part_or_stop(session.pipeline().decoder());
+    view->noted(decoder.hyper_parameters().name + ", " + std::to_string(decoder.capacity_rows()) +
+                " tokens of context; /help tells what can be done");
+  }
+  prepare(chat, options);
+  return chat_at_terminal(chat, *terminal, history, has_styles);
+}
+
+int talk_in_lines(Session& session, Conversation& talk, const ChatOptions& options) {
+  const bool is_person =
+      os::is_terminal(os::Stream::kInput) && os::is_terminal(os::Stream::kOutput);
+  const std::unique_ptr<ChatView> view =
+      options.json ? make_json_view() : make_pipe_view(options.quiet);
+  Chat chat(session, talk, *view);
+  prepare(chat, options);
+  return chat_in_lines(
+      chat, *view, talk,
+      {.is_json = options.json, .is_once = options.once, .prompt = is_person ? "> " : ""});
+}
+
+int run(const ChatOptions& options) {
+  Session session(options.pipeline);
+  const std::unique_ptr<Conversation> talk = begin(session);
+  const bool is_at_terminal = !options.json && !options.once &&
+                              os::is_terminal(os::Stream::kInput) &&
+                              os::is_terminal(os::Stream::kOutput) && os::obeys_sequences();
+  return is_at_terminal ? talk_at_terminal(session, *talk, options)
+                        : talk_in_lines(session, *talk, options);
+}
+
+}  // namespace
+
+void add_chat(CLI::App& app, int& exit) {
+  auto options = std::make_shared<ChatOptions>();
+  CLI::App* verb = app.add_subcommand("chat", "A conversation, at a terminal or line by line");
+  options->pipeline.add_to(*verb);
+  verb->add_option("--system", options->system, "The system message to begin with");
+  verb->add_option("--messages,--load", options->messages_file,
+                   "What to begin with: a JSON file with messages, or what /save wrote");
+  CLI::Option* json = verb->add_flag(
+      "--json", options->json,
+      "For programs: a JSON string in each line of stdin, an event in each of stdout");
+  verb->add_flag("--once", options->once, "All of stdin is one message; end when it is answered")
+      ->excludes(json);
+  verb->add_flag("-q,--quiet", options->quiet, "Answers and errors, no notes");
+  verb->add_flag("--no-history", options->no_history, "Neither read nor keep what is entered");
+  verb->footer(
+      "At a terminal: Enter sends, Alt-Enter (or \\ at the end) begins another line, Tab "
+      "completes,\n"
+      "/help tells the commands. Ctrl-C stops an answer; in an empty entry, twice, it leaves, and "
+      "so\n"
+      "does Ctrl-D.\n"
+      "Examples:\n"
+      "  plumb chat\n"
+      "  plumb chat qwen2.5-coder --system \"Answer in one sentence.\"\n"
+      "  plumb chat --messages talk.json --set sampling.profile=precise\n"
+      "  printf 'Hello.\\nAnd goodbye.\\n' | plumb chat --quiet\n"
+      "  plumb chat --once < letter.txt\n"
+      "  echo '\"Hello\"' | plumb chat --json");
+  verb->callback([options, &exit] { exit = run(*options); });
+}
+
+}  // namespace plumbline::cli
