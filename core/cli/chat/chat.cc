@@ -31,7 +31,7 @@ void Chat::answer(const std::function<Result<Answer>(const conversation::Request
   view_.answer_ends(*answer, usage());
   ++totals_.n_answers;
   totals_.n_tokens += answer->ids.size();
-  totals_.n_prompt_tokens += answer->n_prompt_ids;
+  totals_.n_prompt_tokens += answer->prompt_ids.size();
   totals_.n_reused_tokens += answer->n_reused_rows;
   totals_.prefill_s += answer->prefill_s;
   totals_.decode_s += answer->decode_s;

@@ -45,7 +45,7 @@ class JsonView : public ChatView {
           {{"message", answer.message},
            {"stop_reason", pipeline::stop_reason_name(answer.stop_reason)},
            {"n_tokens", answer.ids.size()},
-           {"n_prompt_tokens", answer.n_prompt_ids},
+           {"n_prompt_tokens", answer.prompt_ids.size()},
            {"n_reused_tokens", answer.n_reused_rows},
            {"n_evicted_messages", answer.evicted.messages.last - answer.evicted.messages.first},
            {"seed", answer.seed},
