@@ -60,6 +60,10 @@ TEST_F(ChatTerminal, AnswersAndKnowsEveryCommand) {
   EXPECT_THAT(desk->written(), HasSubstr("/continue goes on"));
   say(*desk, "/continue", "3 tokens");
   say(*desk, "/set", "generation.max_tokens");
+  say(*desk, "/set sampling.profile=balanced", "set");
+  say(*desk, "/set temperature.t=0.25", "set");
+  say(*desk, "/set", "0.25");
+  say(*desk, "/set sampling.profile=diff-greedy", "set");
   say(*desk, "/set kernels.backend=reference", "the model would have to be loaded anew");
   say(*desk, "/set sampling.sed=3", "did you mean");
   say(*desk, "/set generation.max_tokens=many", "error: ");

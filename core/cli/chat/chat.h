@@ -28,7 +28,6 @@ class Chat {
   /// Puts a saved conversation in the place of this one; or the messages of a JSON file, whose last
   /// one is answered if it is the user's.
   void load(std::string_view path);
-  void system(std::string_view text);
 
   bool is_over() const { return is_over_; }
   /// The first failure's exit code; kDone if all went well.
@@ -64,6 +63,7 @@ class Chat {
   void set(std::string_view assignment);
   void show(std::string_view);
   void stats(std::string_view);
+  void system(std::string_view text);
   void undo(std::string_view count);
 
   void command(std::string_view line);

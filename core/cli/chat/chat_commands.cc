@@ -5,6 +5,7 @@
 
 #include "core/base/os/durable.h"
 #include "core/cli/chat/chat.h"
+#include "core/editor/glyphs.h"
 
 namespace plumbline::cli {
 
@@ -133,7 +134,9 @@ void Chat::undo(std::string_view count) {
     const Result<OrderedJson> gone = talk_.undo();
     if (!succeeded(gone)) return;
     const bool is_text = gone->contains("content") && (*gone)["content"].is_string();
-    view_.noted("taken back: " + (is_text ? (*gone)["content"].get<std::string>() : gone->dump()));
+    const std::string text = is_text ? (*gone)["content"].get<std::string>() : gone->dump();
+    view_.noted("taken back: " +
+                editor::cut_to_columns(std::string_view(text).substr(0, text.find('\n')), 50));
   }
 }
 

@@ -11,6 +11,7 @@ using config::Value;
 // Roots of keys that an answer asks for anew.
 constexpr std::string_view kChangeable[] = {"sampling", "generation"};
 constexpr std::string_view kStages = "sampling.stages.";
+constexpr std::string_view kTune = "sampling.tune.";
 
 bool is_changeable(std::string_view root) {
   return std::find(std::begin(kChangeable), std::end(kChangeable), root) != std::end(kChangeable);
@@ -64,12 +65,13 @@ std::vector<Leaf> changeable_leaves(const Value& tree) {
   return found;
 }
 
-/// "temperature.t" -> "sampling.stages.0.temperature.t" where there is such a stage.
-std::string full_key(const config::PipelineConfig& config, const std::string& key) {
+/// "temperature.t" -> the key of that stage's parameter, where there is such a stage.
+std::string full_key(const config::SamplingConfig& sampling, const std::string& key) {
   const std::string stage = key.substr(0, key.find('.'));
-  const auto& stages = config.sampling.stages;
-  for (size_t i = 0; i < stages.size(); ++i) {
-    if (stages[i].stage == stage) return std::string(kStages) + std::to_string(i) + "." + key;
+  for (size_t i = 0; i < sampling.stages.size(); ++i) {
+    if (sampling.stages[i].stage != stage) continue;
+    return sampling.profile.empty() ? std::string(kStages) + std::to_string(i) + "." + key
+                                    : std::string(kTune) + key;
   }
   return key;
 }
@@ -83,8 +85,14 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
                                              ": expected KEY=VALUE, for example "
                                              "sampling.profile=precise; /set alone shows the keys"};
   }
-  const std::string key = full_key(now_.config, std::string(assignment.substr(0, end)));
+  const std::string key = full_key(now_.config.sampling, std::string(assignment.substr(0, end)));
   std::vector<std::string> overrides = overrides_;
+  // Other stages, other parameters: what was said of the old ones is over.
+  if (key == "sampling.profile" || key == "sampling.stages") {
+    std::erase_if(overrides, [](const std::string& one) {
+      return one.starts_with(kTune) || one.starts_with(kStages);
+    });
+  }
   overrides.push_back(key + std::string(assignment.substr(end)));
   PLUMB_ASSIGN(config::ResolvedConfig next, session_.config_with(overrides));
   for (const config::Entry& entry : next.tree.entries) {

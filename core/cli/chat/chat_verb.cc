@@ -72,8 +72,8 @@ editor::LineHistory open_history(const ChatOptions& options) {
   return {};
 }
 
-void prepare(Chat& chat, const ChatOptions& options) {
-  if (!options.system.empty()) chat.system(options.system);
+void prepare(Chat& chat, Conversation& talk, const ChatOptions& options) {
+  if (!options.system.empty()) value_or_stop(talk.set_system(options.system), kModelFile);
   if (!options.messages_file.empty()) chat.load(options.messages_file);
 }
 
@@ -94,7 +94,7 @@ int talk_at_terminal(Session& session, Conversation& talk, const ChatOptions& op
     view->noted(decoder.hyper_parameters().name + ", " + std::to_string(decoder.capacity_rows()) +
                 " tokens of context; /help tells what can be done");
   }
-  prepare(chat, options);
+  prepare(chat, talk, options);
   return chat_at_terminal(chat, *terminal, history, has_styles);
 }
 
@@ -104,7 +104,7 @@ int talk_in_lines(Session& session, Conversation& talk, const ChatOptions& optio
   const std::unique_ptr<ChatView> view =
       options.json ? make_json_view() : make_pipe_view(options.quiet);
   Chat chat(session, talk, *view);
-  prepare(chat, options);
+  prepare(chat, talk, options);
   return chat_in_lines(
       chat, *view, talk,
       {.is_json = options.json, .is_once = options.once, .prompt = is_person ? "> " : ""});
