@@ -61,7 +61,8 @@ class Actor {
  private:
   void begin(const Model& model) {
     std::vector<std::string> overrides{"sampling.profile=diff-greedy", "kernels.activations=f32",
-                                       "context.history_ids=retokenise", length_of(scenario_)};
+                                       "context.history_ids=retokenise", "parser.plugin=none",
+                                       length_of(scenario_)};
     for (const auto& [key, value] : scenario_.context.items()) {
       if (key != "length") overrides.push_back("context." + key + "=" + value.dump());
     }
