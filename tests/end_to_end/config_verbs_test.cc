@@ -1,5 +1,5 @@
-// config show, check and schema. Oracle: core/config's golden texts, and the law that a shown
-// config is itself a config.
+// config show, check and schema, and lint. Oracle: core/config's golden texts, and the law that a
+// shown config is itself a config.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -50,6 +50,40 @@ TEST_F(ConfigVerbs, EveryBrokenConfigIsRefusedWithItsMistakes) {
     ++n_checked;
   }
   EXPECT_GE(n_checked, 20u);
+}
+
+TEST_F(ConfigVerbs, LintSaysWhereAndWhyAndWhatInstead) {
+  const std::string head = "plumbline: 1\nmodel: {source: {package: any}}\nsampling:\n  stages:\n";
+  write("a.yaml", head + "    - top_k: {k: 40}\n    - draw\n");
+  const Outcome warned = shell("$PLUMB lint a.yaml");
+  EXPECT_EQ(warned.exit, 1) << warned.err;
+  EXPECT_THAT(warned.out, testing::StartsWith("a.yaml:5:7: warning: top-k-without-min-p: "
+                                              "top_k {\"k\":40}\n  why: k is the same"));
+  EXPECT_THAT(warned.out, HasSubstr("\n  instead: min_p: {p: 0.05}"));
+  const auto report = nlohmann::json::parse(shell("$PLUMB lint a.yaml --json").out);
+  EXPECT_EQ(report["n_warnings"], 1);
+  EXPECT_EQ(report["findings"][0]["where"], "a.yaml:5:7");
+  EXPECT_EQ(report["findings"][0]["key"], "sampling.stages.0");
+
+  write("b.yaml", head + "    - top_p: {p: 1}\n    - draw\n");
+  const Outcome noted = shell("$PLUMB lint b.yaml");
+  EXPECT_EQ(noted.exit, 0);
+  EXPECT_THAT(noted.out, HasSubstr("b.yaml:5:7: note: idle-stage"));
+
+  const Outcome clean = shell("$PLUMB lint b.yaml --set 'sampling.stages=[draw]'");
+  EXPECT_EQ(clean.exit, 0);
+  EXPECT_EQ(clean.out, "");
+  EXPECT_EQ(shell("$PLUMB lint b.yaml --set sampling.stages=7").exit, 2);
+  EXPECT_THAT(shell("$PLUMB lint --rules").out, HasSubstr("\nunreachable-stop (warning)\n"));
+}
+
+TEST_F(ConfigVerbs, NoShippedConfigHasAWarning) {
+  for (const auto& file : fs::directory_iterator(PLUMB_SOURCE_DIR "/configs/pipelines")) {
+    const std::string name = file.path().stem().string();
+    if (name == "tiny-world") continue;  // reserves half of its longest answer
+    const Outcome checked = shell("$PLUMB lint " + name);
+    EXPECT_EQ(checked.exit, 0) << name << ": " << checked.out << checked.err;
+  }
 }
 
 TEST_F(ConfigVerbs, AMistakeInAnOverrideNamesTheOption) {
