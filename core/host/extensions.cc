@@ -116,7 +116,8 @@ constexpr Extension kExtensions[] = {
     make_extension<plumb_tokenizer>(PLUMB_EXT_TOKENIZER),
     make_extension<plumb_template_engine>(PLUMB_EXT_TEMPLATE),
     make_extension<plumb_sampler>(PLUMB_EXT_SAMPLER),
-    make_extension<plumb_output_parser>(PLUMB_EXT_OUTPUT_PARSER),
+    make_extension<plumb_output_parser>(PLUMB_EXT_OUTPUT_PARSER,
+                                        offsetof(plumb_output_parser, marker_at)),
     make_extension<plumb_model_source>(PLUMB_EXT_MODEL_SOURCE),
     make_extension<plumb_model_writer>(PLUMB_EXT_MODEL_WRITER),
 };

@@ -31,6 +31,13 @@ typedef struct plumb_output_parser {
   plumb_status(PLUMB_CALL* feed)(void* self, plumb_str text, uint32_t is_last, plumb_error* error);
   /* The next event, in order; PLUMB_EVENT_NONE if there is none. [one-at-a-time] */
   plumb_status(PLUMB_CALL* next)(void* self, plumb_event* event, plumb_error* error);
+
+  /* Literals that the parser looks for, as "<think>"; an empty view past the end. What the host cannot see as text, since
+   * it is a control token, it hands over as its literal all the same. Null: there are none. [any-thread] */
+  plumb_str(PLUMB_CALL* marker_at)(void* self, uint32_t index);
+  /* A new answer, behind this prompt: a block that the prompt's end has opened is open. Events that were not taken are
+   * gone. Null: one instance parses one answer. [one-at-a-time] */
+  plumb_status(PLUMB_CALL* begin)(void* self, plumb_str prompt, plumb_error* error);
 } plumb_output_parser;
 
 #ifdef __cplusplus
