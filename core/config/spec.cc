@@ -180,10 +180,11 @@ Spec context() {
               "its first ones."),
        number("sinks", Type::kAutoInteger, "auto", 1, kTokensMax,
               "The first tokens that sink_ring keeps; auto: 4."),
-       number("evict_to", Type::kAutoInteger, "auto", 1, kTokensMax,
-              "Tokens that dropping comes down to, so that it leaves room for more than the next "
-              "turn; auto: three quarters of the room for a prompt (turn_aware), or no fewer than "
-              "must go (ring, sink_ring)."),
+       number(
+           "evict_to", Type::kAutoInteger, "auto", 1, kTokensMax,
+           "Tokens that dropping comes down to, so that it leaves room for more than the next "
+           "turn; auto: three quarters of the room for a prompt (turn_aware), or half of what lies "
+           "behind the sinks (ring, sink_ring)."),
        number("reserve_output", Type::kInteger, "256", 0, kTokensMax,
               "Tokens that a prompt must leave free for the answer; no more than max_tokens are."),
        choice("history_ids", {"stored", "retokenise"},

@@ -129,7 +129,7 @@ Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
   answer.text = delivery.delivered();
   if (is_cancelled) {
     PLUMB_ASSIGN(DeliveredIds delivered,
-                 delivered_ids(tokenizer, made.ids, generation.ill_formed, answer.text));
+                 delivered_ids(tokenizer, made.ids, generation.answer.ill_formed, answer.text));
     answer.ids.resize(delivered.n_ids);
     answer.n_dropped_ids = static_cast<uint32_t>(made.ids.size() - delivered.n_ids);
     answer.text = std::move(delivered.text);

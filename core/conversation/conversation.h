@@ -57,7 +57,7 @@ struct Request {
 struct Answer {
   OrderedJson message;  // as it stands in the history
   std::string text;  // its content
-  pipeline::StopReason stop_reason = pipeline::StopReason::kMaxTokens;
+  pipeline::StopReason stop_reason = pipeline::StopReason::kMaxOutput;
   std::vector<int32_t> ids;  // generated, and kept
   uint32_t n_dropped_ids = 0;  // generated, and cut because they were not delivered
   uint64_t epoch = 0;

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/pipeline/text_assembler.h"
+#include "core/pipeline/answer_text.h"
 
 namespace plumbline::diff {
 namespace {
@@ -187,24 +187,15 @@ ExactDoor not_compared(Door door, std::string why) {
 
 Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> ids) {
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.tokenizer());
+  pipeline::AnswerText answer(*tokenizer, side.answer_options(), {});
   ShownText shown;
-  const config::PipelineConfig& config = side.config();
-  const std::function<void(std::string_view)> nobody;
-  pipeline::TextAssembler assembler(
-      config.generation.stop, pipeline::ill_formed(config.tokenizer.ill_formed, tokenizer->info()),
-      nobody, &shown.text);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const uint32_t attributes = tokenizer->attributes(ids[i]);
-    if (attributes & PLUMB_TOKEN_END) break;
-    if (attributes & PLUMB_TOKEN_CONTROL) {
-      assembler.interrupt();
-      continue;
-    }
-    PLUMB_ASSIGN(const std::string_view piece, tokenizer->piece(ids[i], i == 0));
-    shown.bytes += piece;
-    if (assembler.feed(piece, (attributes & PLUMB_TOKEN_BYTE) != 0)) break;
+  for (const int32_t id : ids) {
+    PLUMB_ASSIGN(const auto ended, answer.add(id));
+    shown.bytes += answer.last_bytes();
+    if (ended) break;
   }
-  assembler.interrupt();
+  answer.flush();
+  shown.text = answer.text();
   return shown;
 }
 

@@ -63,6 +63,10 @@ Result<void> Decoder::build(Weights& weights) {
   graph_options.head_rows = head_rows_;
   graph_options.activations = options_.activations;
   graph_options.keeps_keys = options_.keeps_keys || options_.window.policy != WindowPolicy::kFull;
+  if (options_.kv_budget_bytes != UINT64_MAX) {
+    PLUMB_TRY(check_kv_budget(hp_, capacity_rows_, options_.kv_format, graph_options.keeps_keys,
+                              options_.kv_budget_bytes));
+  }
   Placement placement(options_.overrides);
   PLUMB_TRY(build_graph(hp_, graph_options, *file_, placement, values_, weights, *graph_));
   plan_caches(graph_options.keeps_keys);

@@ -36,6 +36,7 @@ struct DecoderOptions {
   /// Keep keys as they are before RoPE, in the host's memory, so that remove_rows can give those
   /// that move the very bits of their new positions. A window that evicts does so by itself.
   bool keeps_keys = false;
+  uint64_t kv_budget_bytes = UINT64_MAX;  // of a sequence's caches
 };
 
 /// One sequence's share of a step.
@@ -50,8 +51,9 @@ class Decoder {
  public:
   /// Reads hyper-parameters, builds the graph, prepares the weights. The file, the backends and the
   /// pool must outlive the decoder. Fails UNSUPPORTED (what is missing), CORRUPT (what is wrong in
-  /// the file), INVALID_CONFIG (an override or a window that does not fit), and as the backend does
-  /// where there is no memory for the caches, before any weight is read.
+  /// the file), INVALID_CONFIG (an override or a window that does not fit), INVALID_ARGUMENT
+  /// (caches above the budget), and as the backend does where there is no memory for the caches,
+  /// before any weight is read.
   static Result<std::unique_ptr<Decoder>> create(const ModelFile& file, ThreadPool& pool,
                                                  const DecoderOptions& options);
   ~Decoder();

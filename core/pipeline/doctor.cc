@@ -247,8 +247,8 @@ class Doctor {
     if (generation.text.find_first_not_of(kSpaces) != std::string::npos &&
         without_replacements(generation.text))
       return {};
-    if (generation.stop_reason == StopReason::kStopString) {
-      fault("stop_collision", "a text of generation.stop ends the answer before it begins");
+    if (generation.stop) {
+      fault("stop_collision", "a stop of the config ends the answer before it begins");
     } else {
       fault("no_coherent_token", "the answer to " + in_quotes(kTest) + " is " +
                                      in_quotes(generation.text) + ", ended by " +

@@ -1,28 +1,25 @@
 #include "core/pipeline/generation.h"
 
 #include <algorithm>
-#include <chrono>
+#include <string>
+#include <utility>
 
-#include "core/pipeline/text_assembler.h"
+#include "core/pipeline/shared_steps.h"
 
 namespace plumbline::pipeline {
-namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& request) {
+Result<void> check_room(const model::Decoder& decoder, const model::Sequence& sequence,
+                        const GenerationRequest& request) {
   const size_t n_prompt = request.prompt_ids.size();
-  if (request.n_held > std::min<size_t>(decoder.n_past(), n_prompt)) {
+  if (request.n_held > std::min<size_t>(sequence.n_past(), n_prompt)) {
     return Error{PLUMB_INVALID_ARGUMENT, std::to_string(request.n_held) +
                                              " ids of the prompt are said to be held: the " +
-                                             "decoder holds " + std::to_string(decoder.n_past()) +
+                                             "decoder holds " + std::to_string(sequence.n_past()) +
                                              " and the prompt has " + std::to_string(n_prompt)};
   }
-  const uint32_t free_rows = decoder.capacity_rows() - decoder.n_past();
+  // A window that evicts makes room by itself.
+  if (sequence.window().evicts()) return {};
+  const uint32_t free_rows = sequence.window().n_free();
   const uint32_t reserved = std::min(request.reserve_output, request.max_tokens);
   const uint32_t room = free_rows - std::min(reserved, free_rows);
   if (n_prompt - request.n_held <= room) return {};
@@ -30,111 +27,81 @@ Result<void> check_room(const model::Decoder& decoder, const GenerationRequest& 
                "the prompt has " + std::to_string(n_prompt - request.n_held) +
                    " ids, but there is room for " + std::to_string(room) + ": of " +
                    std::to_string(decoder.capacity_rows()) + " rows of context, " +
-                   std::to_string(decoder.n_past()) + " are used and " + std::to_string(reserved) +
+                   std::to_string(sequence.n_past()) + " are used and " + std::to_string(reserved) +
                    " reserved for the answer; shorten the prompt, raise context.length or lower "
                    "context.reserve_output"};
 }
 
-bool is_cancelled(const GenerationRequest& request) {
-  return request.cancel != nullptr && request.cancel->load(std::memory_order_relaxed);
+bool is_full(const model::Sequence& sequence) {
+  return sequence.window().n_free() == 0 && !sequence.window().evicts();
+}
+
+namespace {
+
+Result<std::span<const float>> forward(model::Decoder& decoder, const GenerationRequest& request,
+                                       std::span<const int32_t> ids) {
+  decoder.set_cancel(request.cancel);
+  auto logits = decoder.forward(ids);
+  decoder.set_cancel(nullptr);
+  return logits;
 }
 
 }  // namespace
 
-std::string_view stop_reason_name(StopReason reason) {
-  switch (reason) {
-    case StopReason::kEndToken:
-      return "end_token";
-    case StopReason::kStopString:
-      return "stop_string";
-    case StopReason::kMaxTokens:
-      return "max_tokens";
-    case StopReason::kContextFull:
-      return "context_full";
-    case StopReason::kSamplerEnded:
-      return "sampler_ended";
-    case StopReason::kCancelled:
-      return "cancelled";
+Result<void> run(model::Decoder& decoder, Generator& generator) {
+  const GenerationRequest& request = generator.request();
+  if (auto room = check_room(decoder, decoder.sequence(), request); !room)
+    generator.fail(std::move(room).error());
+  int32_t next = -1;
+  std::span<const int32_t> ids = std::span(request.prompt_ids).subspan(request.n_held);
+  while (!generator.is_over()) {
+    const auto logits = forward(decoder, request, ids);
+    // A flag that is set makes forward fail too.
+    if (request.is_cancelled()) {
+      generator.end(StopReason::kCancelled);
+    } else if (!logits) {
+      generator.fail(logits.error());
+    } else if (const auto picked = generator.feed(*logits)) {
+      if (is_full(decoder.sequence())) generator.end(StopReason::kContextFull);
+      next = *picked;
+      ids = {&next, 1};
+    }
   }
-  return "";
+  if (generator.error()) return *generator.error();
+  return {};
 }
 
 Result<Generation> generate(model::Decoder& decoder, SamplerChain& sampler,
-                            const Tokenizer& tokenizer, const GenerationRequest& request) {
-  PLUMB_TRY(check_room(decoder, request));
-  Generation generation;
-  generation.ids.reserve(std::min(request.max_tokens, decoder.capacity_rows() - decoder.n_past()));
-  generation.spans.reserve(generation.ids.capacity());
-  TextAssembler assembler(request.stops, ill_formed(request.ill_formed, tokenizer.info()),
-                          request.on_text, &generation.text);
-  const std::vector<uint64_t> control_bits =
-      tokenizer.control_bits(decoder.hyper_parameters().n_vocab);
+                            const Tokenizer& tokenizer, GenerationRequest request) {
+  PLUMB_ASSIGN(const std::unique_ptr<Generator> generator,
+               Generator::create(sampler, tokenizer, std::move(request)));
+  PLUMB_TRY(run(decoder, *generator));
+  return generator->generation();
+}
 
-  const Clock::time_point start = Clock::now();
-  const auto forward = [&](std::span<const int32_t> ids) {
-    decoder.set_cancel(request.cancel);
-    auto logits = decoder.forward(ids);
-    decoder.set_cancel(nullptr);
-    return logits;
-  };
-  Result<std::span<const float>> logits =
-      forward(std::span(request.prompt_ids).subspan(request.n_held));
-  generation.prefill_s = seconds_since(start);
-  const auto finish = [&](StopReason reason) {
-    generation.stop_reason = reason;
-    if (!generation.ids.empty())
-      generation.decode_s = seconds_since(start) - generation.time_to_first_token_s;
-    assembler.interrupt();
-  };
-
-  while (true) {
-    if (generation.ids.size() >= request.max_tokens) {
-      finish(StopReason::kMaxTokens);
-      return generation;
-    }
-    if (!generation.ids.empty()) {
-      if (decoder.n_past() == decoder.capacity_rows()) {
-        finish(StopReason::kContextFull);
-        return generation;
-      }
-      logits = forward({&generation.ids.back(), 1});
-    }
-    if (is_cancelled(request)) {
-      finish(StopReason::kCancelled);
-      return generation;
-    }
-    if (!logits) return std::move(logits).error();
-    if (request.on_logits) request.on_logits(*logits);
-    auto picked = sampler.pick(
-        *logits, sample_context(request.seed, request.prompt_ids, generation.ids, control_bits));
-    if (!picked && picked.error().code == PLUMB_CANCELLED) {
-      finish(StopReason::kSamplerEnded);
-      return generation;
-    }
-    if (!picked) return std::move(picked).error();
-    const Pick pick = *picked;
-    if (generation.ids.empty()) generation.time_to_first_token_s = seconds_since(start);
-    generation.ids.push_back(pick.id);
-    if (request.on_pick) request.on_pick(pick);
-
-    const uint32_t attributes = tokenizer.attributes(pick.id);
-    std::string_view bytes;  // none of a control token
-    if (!(attributes & (PLUMB_TOKEN_END | PLUMB_TOKEN_CONTROL))) {
-      PLUMB_ASSIGN(bytes, tokenizer.piece(pick.id, generation.ids.size() == 1));
-    }
-    const uint64_t begin = generation.spans.empty() ? 0 : generation.spans.back().end;
-    generation.spans.push_back({begin, begin + bytes.size()});
-    if (attributes & PLUMB_TOKEN_END) {
-      finish(StopReason::kEndToken);
-      return generation;
-    }
-    if (attributes & PLUMB_TOKEN_CONTROL) {
-      assembler.interrupt();
-    } else if (assembler.feed(bytes, (attributes & PLUMB_TOKEN_BYTE) != 0)) {
-      finish(StopReason::kStopString);
-      return generation;
+std::vector<Result<Generation>> generate_together(model::Decoder& decoder,
+                                                  const Tokenizer& tokenizer,
+                                                  std::vector<Participant> participants) {
+  std::vector<Result<std::unique_ptr<Generator>>> generators;
+  SharedSteps steps(decoder);
+  for (Participant& participant : participants) {
+    generators.push_back(
+        Generator::create(*participant.sampler, tokenizer, std::move(participant.request)));
+    if (generators.back()) steps.add(**generators.back());
+  }
+  while (steps.step()) {
+  }
+  std::vector<Result<Generation>> all;
+  for (const auto& generator : generators) {
+    if (!generator) {
+      all.push_back(generator.error());
+    } else if ((*generator)->error()) {
+      all.push_back(*(*generator)->error());
+    } else {
+      all.push_back((*generator)->generation());
     }
   }
+  return all;
 }
 
 }  // namespace plumbline::pipeline

@@ -6,10 +6,27 @@
 #include "plumb/sdk/abi.h"
 
 namespace plumbline::pipeline {
+namespace {
+
+// Turns are a conversation's to drop: to the decoder, its context is full then.
+model::WindowOptions window_options(const config::ContextConfig& context) {
+  if (context.policy != config::ContextPolicy::kRing &&
+      context.policy != config::ContextPolicy::kSinkRing)
+    return {};
+  const bool has_sinks = context.policy == config::ContextPolicy::kSinkRing;
+  return {.policy = has_sinks ? model::WindowPolicy::kSinkRing : model::WindowPolicy::kRing,
+          .sinks = context.n_sinks,
+          .evict_to = context.evict_to.value_or(0)};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Pipeline>> Pipeline::open(const config::PipelineConfig& config, Host& host,
                                                  const std::string& model_path) {
   PLUMB_ASSIGN(OpenedFile model, open_file(host, config.model.loader, model_path));
-  return std::unique_ptr<Pipeline>(new Pipeline(config, host, std::move(model)));
+  const config::GenerationConfig& ends = config.generation;
+  PLUMB_ASSIGN(auto stops, StopSet::create({ends.stop, ends.stop_ids, ends.stop_tails}));
+  return std::unique_ptr<Pipeline>(new Pipeline(config, host, std::move(model), std::move(stops)));
 }
 
 Pipeline::~Pipeline() = default;
@@ -111,6 +128,9 @@ Result<model::Decoder*> Pipeline::decoder() {
   options.kv_format = kernels.kv == config::KvFormat::kF16 ? PLUMB_F16 : PLUMB_F32;
   options.context_rows = config_.context.length.value_or(0);
   if (config_.context.prefill_chunk) options.chunk_rows = *config_.context.prefill_chunk;
+  options.window = window_options(config_.context);
+  if (const auto budget = config_.context.kv_budget_mib)
+    options.kv_budget_bytes = uint64_t{*budget} << 20;
   PLUMB_ASSIGN(decoder_, model::Decoder::create(file(), threads(), options));
   return decoder_.get();
 }
@@ -216,13 +236,40 @@ Result<RoleForgery> Pipeline::role_forgery() {
   return judge_probe(*tokens, rendered->bytes, bits);
 }
 
+Result<std::optional<OutputParser>> Pipeline::output_parser() {
+  const config::ParserConfig& wanted = config_.parser;
+  if (wanted.plugin == "none") return std::optional<OutputParser>();
+  if (wanted.plugin != config::kAuto) {
+    PLUMB_ASSIGN(const auto found, host_->find<plumb_output_parser>({.pin = wanted.plugin}));
+    PLUMB_ASSIGN(OutputParser parser,
+                 OutputParser::create(found.id, *found.table, found.host, wanted.options_json));
+    return std::optional(std::move(parser));
+  }
+  PLUMB_ASSIGN(const std::string_view text, template_text());
+  if (text.empty()) return std::optional<OutputParser>();
+  for (const Loaded<plumb_output_parser>& found : host_->find_all<plumb_output_parser>()) {
+    PLUMB_ASSIGN(OutputParser parser,
+                 OutputParser::create(found.id, *found.table, found.host, wanted.options_json));
+    const auto stands = [&](const std::string& marker) {
+      return text.find(marker) != std::string_view::npos;
+    };
+    if (std::ranges::any_of(parser.markers(), stands)) return std::optional(std::move(parser));
+  }
+  return std::optional<OutputParser>();
+}
+
+AnswerOptions Pipeline::answer_options() const {
+  return {.stops = stops_,
+          .ignores_end = config_.generation.ignore_end,
+          .ill_formed = config_.tokenizer.ill_formed};
+}
+
 GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) const {
   GenerationRequest request;
   request.prompt_ids = std::move(prompt_ids);
   request.reserve_output = config_.context.reserve_output;
   request.max_tokens = config_.generation.max_tokens;
-  request.stops = config_.generation.stop;
-  request.ill_formed = config_.tokenizer.ill_formed;
+  request.answer = answer_options();
   request.seed = config_.sampling.seed;
   return request;
 }

@@ -14,6 +14,7 @@
 #include "core/pipeline/chat_template.h"
 #include "core/pipeline/generation.h"
 #include "core/pipeline/opened_file.h"
+#include "core/pipeline/output_parser.h"
 #include "core/pipeline/prompt.h"
 #include "core/pipeline/sampler_chain.h"
 #include "core/pipeline/tokenizer.h"
@@ -77,12 +78,18 @@ class Pipeline {
   /// The control set of template and tokenizer, with what the template writes into conversations of
   /// all roles: prompt.h.
   Result<std::span<const uint64_t>> control_bits();
+  /// A new instance of what takes answers to rendered prompts apart; empty: all is content. auto:
+  /// the first parser that looks for something that the template names.
+  Result<std::optional<OutputParser>> output_parser();
+  /// What the config says of an answer's end and text.
+  AnswerOptions answer_options() const;
   /// What the config says of a generation; the rest is the caller's to fill in.
   GenerationRequest generation_request(std::vector<int32_t> prompt_ids) const;
 
  private:
-  Pipeline(const config::PipelineConfig& config, Host& host, OpenedFile model)
-      : config_(config), host_(&host), model_(std::move(model)) {}
+  Pipeline(const config::PipelineConfig& config, Host& host, OpenedFile model,
+           std::shared_ptr<const StopSet> stops)
+      : config_(config), host_(&host), model_(std::move(model)), stops_(std::move(stops)) {}
   /// The instance of a plugin with these options, made if there is none: its index in backends().
   Result<size_t> backend_at(const std::string& name, const std::string& options_json);
   Result<SpecialTokens> named_tokens();
@@ -92,6 +99,7 @@ class Pipeline {
   config::PipelineConfig config_;
   Host* host_;
   OpenedFile model_;
+  std::shared_ptr<const StopSet> stops_;
   std::optional<OpenedFile> tokenizer_file_;  // where the config names another than the model's
   const plumb_metadata* replaced_tokenizer_ = nullptr;
   std::unique_ptr<ThreadPool> threads_;

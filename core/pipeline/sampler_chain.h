@@ -39,6 +39,7 @@ class SamplerChain {
                    const std::string& params_json);
   /// Ids over which no repeat reaches; told to the stages where a context names none of its own.
   void set_breakers(std::vector<int32_t> ids) { breaker_ids_ = std::move(ids); }
+  uint32_t n_vocab() const { return static_cast<uint32_t>(ids_.size()); }
   size_t n_stages() const { return stages_.size(); }
   const std::string& stage_name(size_t index) const { return stages_[index].name; }
 

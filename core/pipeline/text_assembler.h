@@ -1,43 +1,60 @@
-// text_assembler.h: the tokens of an answer -> the text that is shown: stop strings are cut,
-// characters are whole.
+// text_assembler.h: the tokens of an answer -> the text that is shown: stops are cut, characters
+// are whole.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/pipeline/stop_matcher.h"
+#include "core/pipeline/stop_set.h"
 #include "core/pipeline/text_stream.h"
 
 namespace plumbline::pipeline {
 
+/// A stop's text is matched on bytes, wherever tokens begin and end, and its row of ids on ids,
+/// whatever their bytes are. What could still become one is held back.
 class TextAssembler {
  public:
-  /// on_text, which may be empty, gets each piece as soon as it is sure; *text gets all of them.
-  TextAssembler(std::vector<std::string> stops, IllFormed profile,
+  /// stops: null for none. on_text, which may be empty, gets each piece as soon as it is sure;
+  /// *text gets all of them.
+  TextAssembler(std::shared_ptr<const StopSet> stops, IllFormed profile,
                 const std::function<void(std::string_view)>& on_text, std::string* text);
 
-  /// A token's bytes. True: a stop string is complete; nothing more may be fed.
-  bool feed(std::string_view bytes, bool is_byte);
-  /// The end, or a control token: no character and no stop string goes on across it.
-  void interrupt();
+  /// A token's bytes. A stop that is complete with them: nothing more may be fed, and the text ends
+  /// before it. Of several the text that ends first counts, of those the longest; then the longest
+  /// row of ids.
+  std::optional<Stop> feed(int32_t id, std::string_view bytes, bool is_byte);
+  /// A token without bytes: no character and no stop's text goes on across it.
+  std::optional<Stop> interrupt(int32_t id);
+  /// The end without a stop: what was held back comes out.
+  void flush();
 
  private:
-  // Stop strings are matched on bytes, and what the matcher lets go has forgotten its tokens.
+  // Of a token; what is held back has forgotten it otherwise.
   struct Segment {
     size_t n_bytes;
     bool is_byte;
+    bool is_interrupt;
   };
-  void release(std::string_view bytes);
-  void show();
+  std::optional<Stop> take(int32_t id, std::string_view bytes, const Segment& segment);
+  std::optional<Stop> stopped(Stop::Kind kind, uint32_t index, uint64_t at);
+  // Lets go of bytes, but for the last so many and those of the last so many tokens.
+  void release(size_t n_kept_bytes, size_t n_kept_tokens);
+  size_t bytes_of_last(size_t n_tokens) const;
 
-  StopMatcher stops_;
+  std::shared_ptr<const StopSet> stops_;
+  StopAutomaton<uint8_t>::State text_state_ = StopAutomaton<uint8_t>::kStart;
+  StopAutomaton<int32_t>::State tail_state_ = StopAutomaton<int32_t>::kStart;
   TextStream stream_;
   const std::function<void(std::string_view)>& on_text_;
   std::string* text_;
-  std::vector<Segment> segments_;  // of the bytes that the matcher holds, in order
-  std::string safe_;  // bytes that no stop string can reach any more
+  std::string held_;
+  std::vector<Segment> segments_;  // of held_, in order
+  uint64_t n_fed_ = 0;  // bytes
   std::string whole_;  // characters that are complete
 };
 

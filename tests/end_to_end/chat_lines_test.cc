@@ -97,7 +97,7 @@ TEST_F(ChatLines, EventsForPrograms) {
   for (const json& event : events) {
     if (event["event"] == "answer") {
       EXPECT_EQ(event["message"]["content"], kAnswer);
-      EXPECT_EQ(event["stop_reason"], "end_token");
+      EXPECT_EQ(event["stop_reason"], "EOS_TOKEN");
       EXPECT_EQ(event["context"]["capacity"], 512);
     }
   }

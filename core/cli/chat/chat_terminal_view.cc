@@ -42,7 +42,7 @@ class TerminalView : public ChatView {
     if (is_quiet_) return;
     std::string line = speed_of(answer);
     if (answer.stop_reason == pipeline::StopReason::kCancelled) line += ", cancelled";
-    if (answer.stop_reason == pipeline::StopReason::kMaxTokens)
+    if (answer.stop_reason == pipeline::StopReason::kMaxOutput)
       line += ", cut there (generation.max_tokens); /continue goes on";
     if (answer.stop_reason == pipeline::StopReason::kContextFull)
       line += ", the context is full; /clear begins anew";

@@ -41,7 +41,7 @@ TEST(ControlTokens, AreSparedByEveryPenalty) {
         "repetition: {theta: 4, rule: ctrl_sign, count: all"}) {
     SCOPED_TRACE(penalty);
     EXPECT_EQ(end_of_answer(penalty, "spare"), StopReason::kEndToken);
-    EXPECT_EQ(end_of_answer(penalty, "penalise"), StopReason::kMaxTokens);
+    EXPECT_EQ(end_of_answer(penalty, "penalise"), StopReason::kMaxOutput);
   }
   // These leave a token alone that the model is sure of, or that lengthens no repeat.
   for (const char* penalty :

@@ -11,7 +11,9 @@ namespace {
 
 using pipeline::Generation;
 using pipeline::GenerationRequest;
+using pipeline::Stop;
 using pipeline::StopReason;
+using pipeline::StopSet;
 using testing::HasSubstr;
 
 std::string scripted(const std::vector<int32_t>& ids, const std::string& then = "end") {
@@ -70,14 +72,103 @@ TEST(Generation, EndsAtAnEndToken) {
 TEST(Generation, EndsAtAStopStringThatIsNotShown) {
   Scripted run({scripted(ids_of(" the old house by the sea"))});
   GenerationRequest request = run.request();
-  request.stops = {"nowhere", "se by"};
+  request.answer.stops = *StopSet::create({.texts = {"nowhere", "se by"}});
   std::string streamed;
   request.on_text = [&](std::string_view text) { streamed += text; };
   const auto generation = run.generate(request);
   ASSERT_TRUE(generation) << generation.error().message;
-  EXPECT_EQ(generation->stop_reason, StopReason::kStopString);
+  EXPECT_EQ(generation->stop_reason, StopReason::kStopSequence);
   EXPECT_EQ(generation->text, " the old hou");
   EXPECT_EQ(streamed, generation->text);
+  ASSERT_TRUE(generation->stop);
+  EXPECT_EQ(generation->stop->kind, Stop::Kind::kText);
+  EXPECT_EQ(generation->stop->index, 1u);
+  EXPECT_EQ(generation->stop->at, 12u);
+  // Spans end where the text does.
+  ASSERT_EQ(generation->spans.size(), generation->ids.size());
+  EXPECT_EQ(generation->spans.back().end, 12u);
+  for (const plumb_span span : generation->spans) EXPECT_LE(span.begin, span.end);
+}
+
+TEST(Generation, AStopInsideATokenCutsItsText) {
+  const std::vector<int32_t> script = ids_of(" the old house");
+  Scripted run({scripted(script)});
+  GenerationRequest request = run.request();
+  request.answer.stops = *StopSet::create({.texts = {"ous"}});
+  const auto generation = run.generate(request);
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->stop_reason, StopReason::kStopSequence);
+  EXPECT_EQ(generation->text, " the old h");
+  EXPECT_EQ(generation->spans.back().end, generation->text.size());
+}
+
+TEST(Generation, EndsAtATokenThatTheConfigLists) {
+  std::vector<int32_t> script = ids_of(" the old house");
+  ASSERT_GE(script.size(), 3u);
+  Scripted run({scripted(script), "generation.stop_ids=[" + std::to_string(script[2]) + "]"});
+  const auto generation = run.generate(run.request());
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->stop_reason, StopReason::kStopToken);
+  script.resize(3);
+  EXPECT_EQ(generation->ids, script);
+  EXPECT_EQ(generation->text, *(*run.pipeline().tokenizer())->decode(std::span(script).first(2)));
+  ASSERT_TRUE(generation->stop);
+  EXPECT_EQ(generation->stop->kind, Stop::Kind::kId);
+  EXPECT_EQ(generation->stop->at, generation->text.size());
+}
+
+TEST(Generation, EndsAtARowOfIdsWhoseTextWasHeldBack) {
+  const std::vector<int32_t> script = ids_of(" the old house by the sea");
+  const std::vector<int32_t> tail = ids_of(" house by");
+  Scripted run(
+      {scripted(script), "generation.stop_tails=[[1,2]," + nlohmann::json(tail).dump() + "]"});
+  GenerationRequest request = run.request();
+  std::vector<std::string> pieces;
+  request.on_text = [&](std::string_view piece) { pieces.emplace_back(piece); };
+  const auto generation = run.generate(request);
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->stop_reason, StopReason::kStopSequence);
+  EXPECT_EQ(generation->text, " the old");
+  ASSERT_TRUE(generation->stop);
+  EXPECT_EQ(generation->stop->kind, Stop::Kind::kTail);
+  EXPECT_EQ(generation->stop->index, 1u);
+  std::string streamed;
+  for (const std::string& piece : pieces) streamed += piece;
+  EXPECT_EQ(streamed, generation->text);
+}
+
+TEST(Generation, RefusesAStopOutsideTheVocabulary) {
+  Scripted run({"generation.stop_ids=[100000]"});
+  const auto refused = run.generate(run.request());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().message, HasSubstr("token id 100000, but the vocabulary has"));
+}
+
+TEST(Generation, RunsOnPastEndTokensIfToldTo) {
+  std::vector<int32_t> script = ids_of(" the<|im_end|> house");
+  Scripted run({scripted(script), "generation.ignore_end=true"});
+  const auto generation = run.generate(run.request());
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->stop_reason, StopReason::kSamplerEnded);
+  EXPECT_EQ(generation->ids, script);
+  EXPECT_EQ(generation->text, " the house");
+}
+
+TEST(Generation, AControlTokenInTheMiddleFlushesAndIsNoText) {
+  const std::vector<int32_t> script = ids_of(" the EN<|im_start|>D");
+  Scripted run({scripted(script)});
+  GenerationRequest request = run.request();
+  request.answer.stops = *StopSet::create({.texts = {"END"}});
+  auto generation = run.generate(request);
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->text, " the END");
+  EXPECT_EQ(generation->stop_reason, StopReason::kSamplerEnded);
+
+  request.answer.shown_control_ids = ids_of("<|im_start|>");
+  generation = run.generate(request);
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->text, " the EN<|im_start|>D");
 }
 
 TEST(Generation, EndsAfterMaxTokens) {
@@ -88,7 +179,7 @@ TEST(Generation, EndsAfterMaxTokens) {
   request.on_pick = [&](const pipeline::Pick&) { ++n_picks; };
   const auto generation = run.generate(request);
   ASSERT_TRUE(generation) << generation.error().message;
-  EXPECT_EQ(generation->stop_reason, StopReason::kMaxTokens);
+  EXPECT_EQ(generation->stop_reason, StopReason::kMaxOutput);
   EXPECT_EQ(generation->ids.size(), 5u);
   EXPECT_EQ(n_picks, 5);
   // The last pick is not fed back: nobody asks what comes behind it.
@@ -132,6 +223,29 @@ TEST(Generation, EndsWhenTheContextIsFull) {
   EXPECT_EQ(generation->stop_reason, StopReason::kContextFull);
   // The last pick needs no row of its own.
   EXPECT_EQ(generation->ids.size(), 8 - prompt.size() + 1);
+}
+
+TEST(Generation, ARingGoesOnWhenTheContextIsFull) {
+  const std::vector<int32_t> prompt = ids_of("Mara lives in");
+  for (const char* policy : {"ring", "sink_ring"}) {
+    Scripted run({"context.length=8", "context.reserve_output=1", "generation.max_tokens=30",
+                  std::string("context.policy=") + policy,
+                  scripted(std::vector<int32_t>(100, prompt[0]))});
+    const auto generation = run.generate(run.request());
+    ASSERT_TRUE(generation) << generation.error().message;
+    EXPECT_EQ(generation->stop_reason, StopReason::kMaxOutput);
+    EXPECT_EQ(generation->ids.size(), 30u);
+    EXPECT_LE((*run.pipeline().decoder())->n_past(), 8u);
+  }
+}
+
+TEST(Generation, RefusesCachesAboveTheBudget) {
+  const auto pipeline = tiny_world({"context.length=1000000", "context.kv_budget_mib=1"});
+  const auto refused = pipeline->decoder();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, PLUMB_INVALID_ARGUMENT);
+  EXPECT_THAT(refused.error().message, HasSubstr("but the budget is 1048576: expected at most"));
+  EXPECT_TRUE(tiny_world({"context.length=64", "context.kv_budget_mib=64"})->decoder());
 }
 
 TEST(Generation, RefusesAPromptThatLeavesNoRoomForTheAnswer) {

@@ -6,7 +6,6 @@
 
 #include <random>
 
-#include "core/pipeline/text_assembler.h"
 #include "tests/support/golden_cases.h"
 #include "tests/support/pulled_model.h"
 #include "tests/unit/pipeline/tiny_world.h"
@@ -97,30 +96,6 @@ TEST(TextStream, OneErrorUnderEachProfile) {
   EXPECT_EQ(text(IllFormed::kSeed004, true), "\uFFFD\uFFFDA");
   EXPECT_EQ(text(IllFormed::kByteRun, true), "\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(text(IllFormed::kByteRun, false), "\uFFFDA");
-}
-
-TEST(TextAssembler, StopStringsAreFoundInsideRunsOfBytes) {
-  std::string text;
-  pipeline::TextAssembler assembler({"é!"}, IllFormed::kByteRun, {}, &text);
-  EXPECT_FALSE(assembler.feed("ab", false));
-  EXPECT_FALSE(assembler.feed("\xC3", true));
-  EXPECT_FALSE(assembler.feed("\xA9", true));
-  EXPECT_TRUE(assembler.feed("!", false));
-  assembler.interrupt();
-  EXPECT_EQ(text, "ab");
-}
-
-TEST(TextAssembler, ControlTokensEndCharactersAndStopStrings) {
-  std::string text;
-  pipeline::TextAssembler assembler({"xy"}, IllFormed::kMaximalSubpart, {}, &text);
-  EXPECT_FALSE(assembler.feed("x", false));
-  EXPECT_FALSE(assembler.feed("\xE4\xB8", false));
-  assembler.interrupt();
-  EXPECT_FALSE(assembler.feed("\x96x", false));
-  assembler.interrupt();
-  EXPECT_FALSE(assembler.feed("y", false));
-  assembler.interrupt();
-  EXPECT_EQ(text, "x\uFFFD\uFFFDxy");
 }
 
 TEST(TextStream, RandomIdsOfARealVocabulary) {
