@@ -4,6 +4,7 @@
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
 #include "core/config/show.h"
+#include "core/pipeline/diagnostics.h"
 
 namespace plumbline::cli {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 struct ConfigOptions {
   PipelineOptions pipeline;
   bool json = false;
+  bool diagnostics = false;
 };
 
 }  // namespace
@@ -45,9 +47,11 @@ void add_config(CLI::App& app, int& exit) {
 
   CLI::App* schema =
       verb->add_subcommand("schema", "The JSON Schema of pipeline configs, for editors");
+  schema->add_flag("--diagnostics", options->diagnostics,
+                   "That of the payload of run --json instead");
   schema->footer("Example:\n  plumb config schema > pipeline.schema.json");
-  schema->callback([&exit] {
-    print(config::json_schema());
+  schema->callback([options, &exit] {
+    print(options->diagnostics ? pipeline::diagnostics_schema() : config::json_schema());
     exit = kDone;
   });
 }

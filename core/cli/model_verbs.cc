@@ -220,6 +220,11 @@ std::string resolve_model(const config::ModelSource& source, Host& host) {
   return source.path;
 }
 
+std::string model_sha256(const config::ModelSource& source, Host& host, const std::string& path) {
+  if (!source.package.empty()) return recipe_of(host, source.package).sha256;
+  return source.sha256.empty() ? value_or_stop(sha256_of_path(path), kModelFile) : source.sha256;
+}
+
 void check_pin(const std::string& path, const std::string& sha256) {
   if (sha256.empty()) return;
   const std::string found = value_or_stop(sha256_of_file(path), kModelFile);

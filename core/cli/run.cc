@@ -1,14 +1,18 @@
 // run: one generation, streamed.
 #include <memory>
+#include <new>
 
 #include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
+#include "core/pipeline/diagnostics.h"
 
 namespace plumbline::cli {
 namespace {
 
 using pipeline::OrderedJson;
+using pipeline::OutputEvent;
+using pipeline::Stage;
 
 struct RunOptions {
   PipelineOptions pipeline;
@@ -17,80 +21,181 @@ struct RunOptions {
   bool quiet = false;
 };
 
-// Of the tokens behind the first, whose time is the prefill's.
-double decode_tokens_per_s(const pipeline::Generation& generation) {
-  return generation.decode_s > 0
-             ? static_cast<double>(generation.ids.size() - 1) / generation.decode_s
-             : 0;
-}
+/// One generation, and what is known of it so far, whatever ends it.
+class Run {
+ public:
+  explicit Run(RunOptions& options) : options_(options), session_(options.pipeline) {}
 
-// The payload of --json. What can be reproduced bit for bit is apart from what cannot.
-OrderedJson report(const pipeline::Prompt& prompt, const pipeline::Encoding& encoding,
-                   const pipeline::Generation& generation, Session& session) {
-  pipeline::Pipeline& pipeline = session.pipeline();
-  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
-  OrderedJson backends = OrderedJson::array();
-  for (const auto& backend : pipeline.backends()) backends.push_back(backend->id());
-  return {{"text", generation.text},
-          {"prompt", prompt.bytes},
-          {"prompt_ids", encoding.ids},
-          {"prompt_spans", shown(encoding.spans)},
-          {"ids", generation.ids},
-          {"spans", shown(generation.spans)},
-          {"stop_reason", pipeline::stop_reason_name(generation.stop_reason)},
-          {"diagnostics",
-           {{"stable",
-             {{"model", decoder.hyper_parameters().name},
-              {"architecture", decoder.hyper_parameters().architecture},
-              {"loader", pipeline.loader_id()},
-              {"tokenizer", part_or_stop(pipeline.tokenizer())->id()},
-              {"backends", backends},
-              {"role_forgery",
-               prompt.is_rendered ? shown(part_or_stop(pipeline.role_forgery())) : OrderedJson()},
-              {"seed", pipeline.config().sampling.seed},
-              {"context_rows", decoder.capacity_rows()},
-              {"used_rows", decoder.n_past()},
-              {"kv_bytes", decoder.kv_bytes_per_row() * decoder.n_past()},
-              {"backend_copies", decoder.counters().n_copies}}},
-            {"volatile",
-             {{"threads", pipeline.threads().n_threads()},
-              {"prefill_s", generation.prefill_s},
-              {"time_to_first_token_s", generation.time_to_first_token_s},
-              {"decode_s", generation.decode_s},
-              {"decode_tokens_per_s", decode_tokens_per_s(generation)}}}}}};
-}
+  int go() {
+    open();
+    encode();
+    prepare();
+    generate();
+    if (options_.json) {
+      print_json(report());
+    } else {
+      print("\n");
+      if (!options_.quiet) summary();
+    }
+    return made_.stop_reason == pipeline::StopReason::kCancelled ? kInterrupted : kDone;
+  }
 
-void summary(size_t n_prompt, const pipeline::Generation& generation) {
-  char line[200];
-  const double prefill = generation.prefill_s > 0 ? n_prompt / generation.prefill_s : 0;
-  std::snprintf(line, sizeof line,
-                "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]", n_prompt,
-                prefill, generation.ids.size(), decode_tokens_per_s(generation),
-                std::string(stop_reason_name(generation.stop_reason)).c_str());
-  note(line);
-}
+  pipeline::Diagnostics& diagnostics() { return seen_; }
+
+ private:
+  pipeline::Pipeline& pipeline() { return session_.pipeline(); }
+
+  void open() {
+    const config::PipelineConfig& config = session_.config().config;
+    seen_.profile = config.sampling.profile;
+    seen_.seed = config.sampling.seed;
+    seen_.enter(Stage::kPlugins);
+    Host& host = session_.host();
+    seen_.enter(Stage::kModelSource);
+    const std::string& path = session_.model_path();
+    seen_.enter(Stage::kModelHeader);
+    const model::ModelFile& file = pipeline().file();
+    if (options_.json) {
+      const std::string sha256 = model_sha256(config.model.source, host, path);
+      seen_.model = value_or_stop(pipeline::identity_of(file, sha256), kModelFile);
+    }
+    seen_.components.push_back({"loader", pipeline().loader_id()});
+    seen_.n_threads = pipeline().threads().n_threads();
+    seen_.enter(Stage::kTokenizer);
+    seen_.components.push_back({"tokenizer", part_or_stop(pipeline().tokenizer())->id()});
+  }
+
+  void encode() {
+    seen_.enter(Stage::kTemplate);
+    prompt_ = options_.prompt.make(pipeline());
+    if (prompt_.is_rendered) {
+      seen_.components.push_back({"template", part_or_stop(pipeline().chat_template())->id()});
+      if (options_.json) seen_.role_forgery = part_or_stop(pipeline().role_forgery());
+    }
+    seen_.enter(Stage::kPrompt);
+    encoding_ = value_or_stop(pipeline().encode_prompt(prompt_), kModelFile);
+    seen_.generation.emplace().n_prompt_tokens = encoding_.ids.size();
+  }
+
+  void prepare() {
+    seen_.enter(Stage::kWeights);
+    part_or_stop(pipeline().decoder());
+    seen_.load_status = pipeline::LoadStatus::kKvAllocationSuccess;
+    for (const auto& backend : pipeline().backends())
+      seen_.components.push_back({"kernels", backend->id()});
+    seen_.enter(Stage::kPlugins);
+    if (!prompt_.is_rendered) return;
+    auto parser = part_or_stop(pipeline().output_parser());
+    if (!parser) return;
+    parser_.emplace(*std::move(parser));
+    seen_.components.push_back({"parser", parser_->id()});
+    value_or_stop(parser_->begin(prompt_.bytes), kPlugin);
+  }
+
+  void generate() {
+    model::Decoder& decoder = *part_or_stop(pipeline().decoder());
+    const pipeline::Tokenizer& tokenizer = *part_or_stop(pipeline().tokenizer());
+    pipeline::SamplerChain sampler = part_or_stop(pipeline().sampler());
+    pipeline::GenerationRequest request = pipeline().generation_request(encoding_.ids);
+    request.cancel = &catch_interrupt();
+    if (parser_) request.answer.shown_control_ids = parser_->control_ids(tokenizer);
+    request.on_text = [this](std::string_view text) { take(text, false); };
+    pipeline::EndWatch ends(tokenizer);
+    if (options_.json) {
+      request.on_logits = [&](std::span<const float> logits) { ends.on_logits(logits); };
+      request.on_pick = [&](const pipeline::Pick& pick) { ends.on_pick(pick); };
+    }
+    seen_.enter(Stage::kGeneration);
+    const auto generator = value_or_stop(
+        pipeline::Generator::create(sampler, tokenizer, std::move(request)), kModelFile);
+    auto done = pipeline::run(decoder, *generator);
+    made_ = generator->generation();
+    take({}, true);
+    made_.stop_reason = parsed_.stop_reason(made_.stop_reason);
+    seen_.set_answer(made_, decoder);
+    seen_.generation->n_end_tokens_passed_over = ends.n_passed_over();
+    seen_.kv = pipeline::kv_facts(pipeline().config().context, decoder);
+    value_or_stop(std::move(done), kModelFile);
+    value_or_stop(std::move(parse_error_), kPlugin);
+  }
+
+  // A piece of the answer's text; the parser's own end behind the last.
+  void take(std::string_view text, bool is_last) {
+    const auto sink = [this](const OutputEvent& event) { show(event); };
+    if (!parser_) return show({OutputEvent::Kind::kContent, text});
+    if (parse_error_) parse_error_ = is_last ? parser_->end(sink) : parser_->feed(text, sink);
+  }
+
+  // Content is the data; the rest is for the person at the terminal.
+  void show(const OutputEvent& event) {
+    if (auto added = parsed_.add(event); !added) {
+      if (parse_error_) parse_error_ = std::move(added);
+      return;
+    }
+    if (options_.json) return;
+    if (event.kind == OutputEvent::Kind::kContent) return print(event.text);
+    if (options_.quiet) return;
+    if (event.kind == OutputEvent::Kind::kToolCall) {
+      note("[calls " + std::string(event.text) + "]");
+    } else {
+      aside(event.text);
+    }
+  }
+
+  OrderedJson report() const {
+    return {{"text", made_.text},
+            {"content", parsed_.content},
+            {"reasoning", parsed_.reasoning},
+            {"tool_calls", parsed_.tool_calls},
+            {"prompt", prompt_.bytes},
+            {"prompt_ids", encoding_.ids},
+            {"prompt_spans", shown(encoding_.spans)},
+            {"ids", made_.ids},
+            {"spans", shown(made_.spans)},
+            {"stop_reason", pipeline::stop_reason_name(made_.stop_reason)},
+            {"diagnostics", diagnostics_json(seen_)}};
+  }
+
+  void summary() const {
+    const double n_decoded = made_.ids.empty() ? 0 : static_cast<double>(made_.ids.size() - 1);
+    const auto per_s = [](double n, double s) { return s > 0 ? n / s : 0; };
+    char line[200];
+    std::snprintf(
+        line, sizeof line, "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]",
+        encoding_.ids.size(), per_s(static_cast<double>(encoding_.ids.size()), made_.prefill_s),
+        made_.ids.size(), per_s(n_decoded, made_.decode_s),
+        std::string(stop_reason_name(made_.stop_reason)).c_str());
+    note(line);
+  }
+
+  RunOptions& options_;
+  Session session_;
+  pipeline::Diagnostics seen_;
+  pipeline::Prompt prompt_;
+  pipeline::Encoding encoding_;
+  std::optional<pipeline::OutputParser> parser_;
+  Result<void> parse_error_;  // the first
+  pipeline::ParsedAnswer parsed_;
+  pipeline::Generation made_;
+};
 
 int run(RunOptions& options) {
-  Session session(options.pipeline);
-  const std::atomic<bool>& interrupted = catch_interrupt();
-  pipeline::Pipeline& pipeline = session.pipeline();
-  const pipeline::Prompt prompt = options.prompt.make(pipeline);
-  const pipeline::Encoding encoding = value_or_stop(pipeline.encode_prompt(prompt), kModelFile);
-  model::Decoder& decoder = *part_or_stop(pipeline.decoder());
-  pipeline::SamplerChain sampler = part_or_stop(pipeline.sampler());
-
-  pipeline::GenerationRequest request = pipeline.generation_request(encoding.ids);
-  request.cancel = &interrupted;
-  if (!options.json) request.on_text = [](std::string_view text) { print(text); };
-  const pipeline::Generation generation = value_or_stop(
-      generate(decoder, sampler, *part_or_stop(pipeline.tokenizer()), request), kModelFile);
-  if (options.json) {
-    print_json(report(prompt, encoding, generation, session));
-  } else {
-    print("\n");
-    if (!options.quiet) summary(encoding.ids.size(), generation);
+  Run run(options);
+  if (!options.json) return run.go();
+  // The payload is there however it ends.
+  const auto report = [&](const Error& error) {
+    run.diagnostics().fail(error);
+    print_json({{"diagnostics", diagnostics_json(run.diagnostics())}});
+  };
+  try {
+    return run.go();
+  } catch (const Failure& failure) {
+    report(failure.error);
+    throw;
+  } catch (const std::bad_alloc&) {
+    report({PLUMB_INTERNAL, "out of memory"});
+    throw;
   }
-  return generation.stop_reason == pipeline::StopReason::kCancelled ? kInterrupted : kDone;
 }
 
 }  // namespace
@@ -101,8 +206,10 @@ void add_run(CLI::App& app, int& exit) {
       app.add_subcommand("run", "Generate a continuation or an answer, streamed to stdout");
   options->pipeline.add_to(*verb);
   options->prompt.add_to(*verb);
-  verb->add_flag("--json", options->json, "Print text, ids and diagnostics as JSON when done");
-  verb->add_flag("-q,--quiet", options->quiet, "No summary on stderr");
+  verb->add_flag("--json", options->json,
+                 "Print text, ids and diagnostics as JSON when done, the diagnostics also of a "
+                 "failure");
+  verb->add_flag("-q,--quiet", options->quiet, "Nothing but the answer: no reasoning, no summary");
   verb->footer(
       "Examples:\n"
       "  plumb run -p \"Why is the sky blue?\"\n"

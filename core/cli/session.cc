@@ -101,13 +101,21 @@ Host& Session::host() {
   return *host_;
 }
 
-pipeline::Pipeline& Session::pipeline() {
-  if (pipeline_ == nullptr) {
+const std::string& Session::model_path() {
+  if (!model_path_) {
     const config::PipelineConfig& wanted = config().config;
-    const std::string path = resolve_model(wanted.model.source, host());
+    std::string path = resolve_model(wanted.model.source, host());
     check_pin(wanted.tokenizer.path, wanted.tokenizer.sha256);
     check_pin(wanted.chat_template.path, wanted.chat_template.sha256);
-    pipeline_ = value_or_stop(pipeline::Pipeline::open(wanted, host(), path), kModelFile);
+    model_path_ = std::move(path);
+  }
+  return *model_path_;
+}
+
+pipeline::Pipeline& Session::pipeline() {
+  if (pipeline_ == nullptr) {
+    const std::string& path = model_path();
+    pipeline_ = value_or_stop(pipeline::Pipeline::open(config().config, host(), path), kModelFile);
   }
   return *pipeline_;
 }
@@ -150,9 +158,13 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
-void note(std::string_view line) {
-  const std::string shown = harmless(line);
+void aside(std::string_view text) {
+  const std::string shown = harmless(text);
   std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+void note(std::string_view line) {
+  aside(line);
   std::fputc('\n', stderr);
 }
 

@@ -85,6 +85,8 @@ class Session {
   /// What it would be with more overrides. Fails as load_config does.
   Result<config::ResolvedConfig> config_with(const std::vector<std::string>& overrides) const;
   Host& host();
+  /// The model's file, found, and of its pins' contents.
+  const std::string& model_path();
   pipeline::Pipeline& pipeline();
   /// The same; null: nobody has asked for it yet.
   pipeline::Pipeline* opened() const { return pipeline_.get(); }
@@ -95,12 +97,17 @@ class Session {
   PipelineOptions options_;
   std::optional<config::ResolvedConfig> config_;
   std::optional<Host> host_;
+  std::optional<std::string> model_path_;
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::unique_ptr<runner::Runner> runner_;
 };
 
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
 std::string resolve_model(const config::ModelSource& source, Host& host);
+
+/// What the model's file at path hashes to: of a package or a pinned file the pin, which was
+/// checked.
+std::string model_sha256(const config::ModelSource& source, Host& host, const std::string& path);
 
 /// Ends the verb unless the file at path hashes to what the config expects; an empty sha256 is no
 /// pin.
@@ -132,7 +139,9 @@ std::string printable(std::string_view text);
 std::string harmless(std::string_view text);
 /// Filled up with spaces; longer text is kept whole.
 std::string padded(std::string text, size_t width);
-/// One line on stderr for the person at the terminal.
+/// A piece of text on stderr for the person at the terminal.
+void aside(std::string_view text);
+/// The same as one line.
 void note(std::string_view line);
 
 /// The whole of a file, or of stdin for "-".

@@ -69,18 +69,20 @@ TEST_F(CorridorVerbs, RunTellsHowItWentAsJson) {
   const json said = parse(first);
   std::vector<std::string> keys;
   for (const auto& item : said.items()) keys.push_back(item.key());
-  EXPECT_THAT(keys, testing::UnorderedElementsAre("text", "prompt", "prompt_ids", "prompt_spans",
-                                                  "ids", "spans", "stop_reason", "diagnostics"));
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("text", "content", "reasoning", "tool_calls",
+                                                  "prompt", "prompt_ids", "prompt_spans", "ids",
+                                                  "spans", "stop_reason", "diagnostics"));
   EXPECT_EQ(said["spans"].size(), said["ids"].size());
   EXPECT_EQ(said["spans"].back()[1], said["text"].get_ref<const std::string&>().size());
   EXPECT_EQ(said["prompt_spans"].size(), said["prompt_ids"].size());
   const json& stable = said["diagnostics"]["stable"];
   EXPECT_TRUE(stable["role_forgery"].is_null());  // nothing was rendered
-  EXPECT_EQ(stable["architecture"], "llama");
-  EXPECT_EQ(stable["loader"], "plumb.loaders.gguf");
-  EXPECT_EQ(stable["used_rows"],
+  EXPECT_EQ(stable["model_identity"]["architecture"], "llama");
+  EXPECT_EQ(stable["components"][0]["id"], "plumb.loaders.gguf");
+  EXPECT_EQ(stable["generation_stage"]["used_rows"],
             said["prompt_ids"].size() + said["ids"].size() - 1);  // the last id is not fed back
-  EXPECT_TRUE(said["diagnostics"]["volatile"]["decode_tokens_per_s"].is_number());
+  const json& metrics = said["diagnostics"]["volatile"]["performance_metrics"];
+  EXPECT_TRUE(metrics["tokens_per_second"].is_number());
   // What is called stable is.
   EXPECT_EQ(parse(shell(
                 "$PLUMB run tiny-world --raw --json -p 'Mara lives in'"))["diagnostics"]["stable"],

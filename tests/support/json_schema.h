@@ -61,6 +61,8 @@ class JsonSchema {
                "any of " + rule.dump());
       } else if (key == "minimum") {
         expect(!value.is_number() || value >= rule, "at least " + rule.dump());
+      } else if (key == "maximum") {
+        expect(!value.is_number() || value <= rule, "at most " + rule.dump());
       } else if (key == "pattern") {
         expect(!value.is_string() ||
                    std::regex_search(value.get<std::string>(), std::regex(rule.get<std::string>())),
