@@ -29,6 +29,9 @@ TEST(Philox, CoinsAreTheDocumentedBits) {
   const uint64_t bits = uint64_t{words[1]} << 32 | words[0];
   EXPECT_EQ(coin_gumbel(0x0123456789abcdef, 0x123456789abcdef0, 77),
             (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52);
+  // By the same rounds written down in Python.
+  EXPECT_EQ(coin_xtc(0, 0), 0x1.5beb41b7ba5f8p-1);
+  EXPECT_EQ(coin_xtc(0x123456789abcdef0, 0x1ffffffff), 0x1.4dd9e9898462ep-2);
 }
 
 TEST(Philox, CoinsStayInTheirIntervals) {
