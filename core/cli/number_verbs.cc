@@ -1,4 +1,4 @@
-// logits, sample: the model alone, and the sampler alone.
+// logits: the model alone.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,8 +14,6 @@ namespace plumbline::cli {
 namespace {
 
 using pipeline::OrderedJson;
-
-// ---- logits
 
 struct LogitsOptions {
   PipelineOptions pipeline;
@@ -100,84 +98,6 @@ int logits(LogitsOptions& options) {
   return kDone;
 }
 
-// ---- sample
-
-struct SampleOptions {
-  PipelineOptions pipeline;
-  std::string logits_file;
-  uint32_t n_draws = 1;
-  bool json = false;
-};
-
-// Probabilities of the candidates that are left, for the reader's eye: the draw has its own
-// arithmetic.
-OrderedJson kept_set(const plumb_candidates& candidates) {
-  float largest = -INFINITY;
-  for (uint32_t i = 0; i < candidates.n; ++i) largest = std::max(largest, candidates.logits[i]);
-  double sum = 0;
-  for (uint32_t i = 0; i < candidates.n; ++i)
-    sum += std::exp(static_cast<double>(candidates.logits[i] - largest));
-  OrderedJson kept = OrderedJson::array();
-  for (uint32_t i = 0; i < candidates.n; ++i) {
-    const double weight = std::exp(static_cast<double>(candidates.logits[i] - largest));
-    kept.push_back({{"id", candidates.ids[i]},
-                    {"logit", candidates.logits[i]},
-                    {"probability", weight / sum}});
-  }
-  return kept;
-}
-
-int sample(SampleOptions& options) {
-  Session session(options.pipeline);
-  auto parsed = parse_npy(read_all(options.logits_file));
-  if (!parsed) stop(kModelFile, std::move(parsed).error().at(options.logits_file));
-  const NpyArray array = *std::move(parsed);
-  if (array.shape.empty() || array.shape.size() > 2 || array.values.empty() ||
-      array.shape.back() > INT32_MAX) {
-    stop(kModelFile,
-         {PLUMB_CORRUPT, options.logits_file + ": expected logits of shape [V] or [T,V]"});
-  }
-  const uint64_t n_vocab = array.shape.back();
-  const uint64_t n_rows = array.values.size() / n_vocab;
-  pipeline::SamplerChain chain =
-      value_or_stop(pipeline::make_sampler(session.config().config.sampling, session.host(),
-                                           static_cast<uint32_t>(n_vocab)),
-                    kPlugin);
-  const std::vector<uint64_t> no_control((n_vocab + 63) / 64, 0);
-  std::vector<int32_t> picked;
-  for (uint64_t draw = 0; draw < options.n_draws; ++draw) {
-    const plumb_sample_context context =
-        pipeline::sample_context(session.config().config.sampling.seed, {}, picked, no_control);
-    const uint64_t row = std::min(draw, n_rows - 1);
-    const pipeline::Pick pick = value_or_stop(
-        chain.pick({array.values.data() + row * n_vocab, n_vocab}, context), kModelFile);
-    picked.push_back(pick.id);
-    if (options.json) {
-      OrderedJson line{{"draw", draw}, {"id", pick.id}, {"n_kept", pick.n_kept}};
-      line["probability"] =
-          std::isnan(pick.probability) ? OrderedJson() : OrderedJson(pick.probability);
-      line["coin"] = std::isnan(pick.coin) ? OrderedJson() : OrderedJson(pick.coin);
-      line["kept"] = kept_set(chain.candidates());
-      print(line.dump() + "\n");
-    } else {
-      char line[160];
-      int n = std::snprintf(line, sizeof line, "draw %llu: id %d of %u kept",
-                            static_cast<unsigned long long>(draw), pick.id, pick.n_kept);
-      // Not every draw has a probability or a coin.
-      if (!std::isnan(pick.probability)) {
-        n += std::snprintf(line + n, sizeof line - static_cast<size_t>(n), ", probability %.6g",
-                           pick.probability);
-      }
-      if (!std::isnan(pick.coin))
-        n +=
-            std::snprintf(line + n, sizeof line - static_cast<size_t>(n), ", coin %.9g", pick.coin);
-      std::snprintf(line + n, sizeof line - static_cast<size_t>(n), "\n");
-      print(line);
-    }
-  }
-  return kDone;
-}
-
 }  // namespace
 
 void add_logits(CLI::App& app, int& exit) {
@@ -198,24 +118,6 @@ void add_logits(CLI::App& app, int& exit) {
       "  plumb logits gemma3 --ids 2,818,5279 --all -o rows.npy\n"
       "  plumb logits smollm2-transformers -p \"The capital of France is\" --json");
   verb->callback([options, &exit] { exit = logits(*options); });
-}
-
-void add_sample(CLI::App& app, int& exit) {
-  auto options = std::make_shared<SampleOptions>();
-  CLI::App* verb =
-      app.add_subcommand("sample", "Run the sampler stages alone on logits from a file");
-  options->pipeline.add_to(*verb);
-  verb->add_option("--logits", options->logits_file,
-                   "NumPy file of f32[V], or f32[T,V]: one row a draw")
-      ->required();
-  verb->add_option("--draws", options->n_draws, "How many draws, at steps 0, 1, ...")
-      ->capture_default_str();
-  verb->add_flag("--json", options->json, "One JSON line a draw, with the kept set");
-  verb->footer(
-      "Example:\n"
-      "  plumb sample --logits row.npy --draws 5 --json --set 'sampling.stages=[temperature: {t: "
-      "0.7}, gumbel]'");
-  verb->callback([options, &exit] { exit = sample(*options); });
 }
 
 }  // namespace plumbline::cli

@@ -29,7 +29,7 @@ pipeline::Prompt PromptOptions::make(pipeline::Pipeline& pipeline) {
   return value_or_stop(pipeline.render(messages, turns.request()), kModelFile);
 }
 
-std::vector<int32_t> parse_ids(const std::string& text) {
+std::vector<int32_t> parse_ids(const std::string& text, const std::string& option) {
   std::vector<int32_t> ids;
   const char* at = text.data();
   const char* end = at + text.size();
@@ -38,7 +38,7 @@ std::vector<int32_t> parse_ids(const std::string& text) {
     const auto [next, code] = std::from_chars(at, end, id);
     if (code != std::errc() || (next != end && *next != ',')) {
       stop(kUsage, {PLUMB_INVALID_ARGUMENT,
-                    "--ids: expected whole numbers between commas, found \"" + text + "\""});
+                    option + ": expected whole numbers between commas, found \"" + text + "\""});
     }
     ids.push_back(id);
     at = next == end ? end : next + 1;

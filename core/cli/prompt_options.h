@@ -25,7 +25,7 @@ struct PromptOptions {
   pipeline::Prompt make(pipeline::Pipeline& pipeline);
 };
 
-/// "1,2,3" of --ids.
-std::vector<int32_t> parse_ids(const std::string& text);
+/// "1,2,3" of an option.
+std::vector<int32_t> parse_ids(const std::string& text, const std::string& option = "--ids");
 
 }  // namespace plumbline::cli

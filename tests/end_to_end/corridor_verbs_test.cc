@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "core/base/npy.h"
@@ -301,6 +302,40 @@ TEST_F(CorridorVerbs, SampleRunsTheStagesAlone) {
   for (const json& one : drawn["kept"]) sum += one["probability"].get<double>();
   EXPECT_NEAR(sum, 1, 1e-12);  // f64 sums of two
   EXPECT_NEAR(drawn["kept"][0]["probability"].get<double>(), 1 / (1 + std::exp(-1.0)), 1e-12);
+}
+
+TEST_F(CorridorVerbs, SampleTellsTheStagesWhatAHostWould) {
+  write("row.npy", npy_bytes(std::vector<uint64_t>{4}, std::vector<float>{0, 3, 1, 2}));
+  const auto sampled = [&](const std::string& options) {
+    return parse(shell("$PLUMB sample tiny-world --logits row.npy --json " + options));
+  };
+  // Text 0 1 2 0 1: 2 would repeat it, unless 1 breaks the repeat; 1 stands there twice.
+  const std::string llama =
+      "--prompt-ids 0,1,2,0,1 --set sampling.profile=llamacpp --set sampling.draw=cdf --set "
+      "sampling.tune.dry.multiplier=3 --set sampling.tune.temperature.t=1 ";
+  EXPECT_EQ(sampled(llama)["stages"][3], (json{{"stage", "dry"}, {"n_left", 4}}));
+  const auto logits_of = [](const json& line) {
+    std::map<int, double> logits;
+    for (const json& one : line["kept"]) logits[one["id"]] = one["logit"];
+    return logits;
+  };
+  const std::string dry =
+      "--prompt-ids 0,1,2,0,1 --set 'sampling.stages=[dry: {multiplier: 3}, frequency: {strength: "
+      "1, count: all}, cdf]' ";
+  EXPECT_EQ(logits_of(sampled(dry)), (std::map<int, double>{{0, -2}, {1, 1}, {2, -3}, {3, 2}}));
+  EXPECT_EQ(logits_of(sampled(dry + "--breaker-ids 1")),
+            (std::map<int, double>{{0, -2}, {1, 1}, {2, 0}, {3, 2}}));
+  EXPECT_EQ(logits_of(sampled(dry + "--control-ids 1,2")),
+            (std::map<int, double>{{0, -2}, {1, 3}, {2, 1}, {3, 2}}));
+
+  const json allowed =
+      sampled("--allowed-ids 0,2 --set 'sampling.stages=[grammar_mask, cap: {n: 1}, cdf]'");
+  EXPECT_EQ(allowed["id"], 2);
+  EXPECT_EQ(allowed["cap_hit"], true);
+  EXPECT_EQ(allowed["stages"][1]["n_left"], 1);
+  const Outcome refused = shell("$PLUMB sample tiny-world --logits row.npy --allowed-ids 4");
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_EQ(refused.err, "plumb: error: --allowed-ids: id 4, expected 0 to 3\n");
 }
 
 TEST_F(CorridorVerbs, TheSameSeedDrawsTheSameText) {
