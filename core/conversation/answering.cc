@@ -1,5 +1,7 @@
 // The making of one answer: fit, prefill, decode, and what stays of it.
+#include "core/conversation/answer_message.h"
 #include "core/conversation/conversation_parts.h"
+#include "core/conversation/delivery.h"
 #include "core/conversation/seeds.h"
 #include "core/pipeline/continued_turn.h"
 #include "core/pipeline/generation.h"
@@ -7,11 +9,15 @@
 namespace plumbline::conversation {
 namespace {
 
+using Parts = Conversation::Parts;
+
 // Whatever leaves an answer half made leads back to where it began.
 class HalfMade {
  public:
-  HalfMade(Conversation::Parts& parts, std::vector<char> sampler_state)
-      : parts_(parts), sampler_state_(std::move(sampler_state)) {}
+  HalfMade(Parts& parts, std::vector<char> sampler_state)
+      : n_held_rows(parts.decoder.n_past()),
+        parts_(parts),
+        sampler_state_(std::move(sampler_state)) {}
   HalfMade(const HalfMade&) = delete;
   ~HalfMade() {
     if (is_done_) return;
@@ -22,10 +28,10 @@ class HalfMade {
   }
   void done() { is_done_ = true; }
 
-  uint32_t n_held_rows = 0;  // of the prompt, before it ran
+  uint32_t n_held_rows;  // that the prompt had before it ran
 
  private:
-  Conversation::Parts& parts_;
+  Parts& parts_;
   std::vector<char> sampler_state_;
   bool is_done_ = false;
 };
@@ -46,116 +52,182 @@ std::span<const int32_t> without_end(const pipeline::Tokenizer& tokenizer,
   return ends ? ids.first(ids.size() - 1) : ids;
 }
 
-// A message with a text behind its own.
-Result<OrderedJson> gone_on(OrderedJson message, const std::string& text) {
-  OrderedJson& content = message["content"];
-  if (!content.is_string()) {
-    return Error{PLUMB_INVALID_ARGUMENT,
-                 "the assistant's message that is to go on has parts, expected a text"};
+// The steps of one answer, in the order of take().
+class Turn {
+ public:
+  Turn(Parts& parts, Parts::Task task, const Request& request, const Gate::Pass& pass)
+      : parts_(parts), task_(std::move(task)), request_(request), pass_(pass) {}
+
+  Result<Answer> take();
+
+ private:
+  Result<void> tell(Event event);
+  Result<void> begin_sampler(const std::vector<char>& state_now);
+  Result<void> fit();
+  Result<void> generate();
+  Result<void> cut_undelivered();
+  void report(const pipeline::Generation& made) const;
+  Result<void> keep();
+
+  Parts& parts_;
+  Parts::Task task_;
+  const Request& request_;
+  const Gate::Pass& pass_;
+  Answer answer_;
+  std::vector<char> sampler_state_;  // in front of the answer
+  PromptIds prompt_;
+  OrderedJson begun_;  // the assistant's message that the prompt goes on with
+  pipeline::GenerationRequest generation_;
+  pipeline::ParsedAnswer said_;
+};
+
+Result<void> Turn::tell(Event event) {
+  const State before = parts_.machine.state();
+  PLUMB_TRY(parts_.machine.on(event));
+  const State now = parts_.machine.state();
+  if (now != before && request_.on_state) request_.on_state(now);
+  return {};
+}
+
+Result<void> Turn::begin_sampler(const std::vector<char>& state_now) {
+  sampler_state_ = task_.sampler_state.empty() ? state_now : std::move(task_.sampler_state);
+  return parts_.sampler->set_state(sampler_state_);
+}
+
+Result<void> Turn::fit() {
+  generation_ = parts_.pipeline.generation_request({});
+  if (request_.max_tokens) generation_.max_tokens = *request_.max_tokens;
+  const Budget budget = budget_of(parts_.options, parts_.decoder, generation_.max_tokens);
+  generation_.reserve_output = budget.reserve_rows;
+  PLUMB_ASSIGN(FittedPrompt fitted, parts_.prompts.make_fit(task_.transcript,
+                                                            {.now_unix_s = parts_.now_unix_s,
+                                                             .thinking = request_.thinking},
+                                                            budget, request_.diagnostics));
+  prompt_ = std::move(fitted.prompt);
+  answer_.evicted = fitted.evicted;
+  answer_.n_spoken = prompt_.n_spoken;
+  answer_.n_mismatches = prompt_.n_mismatches;
+
+  auto& entries = task_.transcript.entries();
+  if (!entries.empty() && is_answer(entries.back().message) &&
+      pipeline::can_continue(entries.back().message)) {
+    begun_ = std::move(entries.back().message);
+    entries.pop_back();
   }
-  content = content.get<std::string>() + text;
-  return message;
+  answer_.seed = seed_of_answer(request_.seed.value_or(parts_.sampling.seed),
+                                task_.transcript.n_answers(), task_.attempt);
+  return {};
+}
+
+Result<void> Turn::generate() {
+  pipeline::OutputParser* const parser = parts_.parser ? &*parts_.parser : nullptr;
+  if (parser != nullptr) PLUMB_TRY(parser->begin(prompt_.bytes));
+  const auto on_kind = [this](pipeline::OutputEvent::Kind kind) {
+    return tell(kind == pipeline::OutputEvent::Kind::kReasoning ? Event::kThought : Event::kText);
+  };
+  Delivery delivery(pass_, parser, {request_.on_text, request_.on_thinking, on_kind});
+  generation_.prompt_ids = std::move(prompt_.ids);
+  generation_.n_held = answer_.n_reused_rows;
+  generation_.seed = answer_.seed;
+  generation_.cancel = &pass_.cancel();
+  generation_.on_pick = request_.on_pick;
+  generation_.on_logits = request_.on_logits;
+  generation_.on_text = [&](std::string_view text) { delivery.take(text); };
+  if (parser != nullptr)
+    generation_.answer.shown_control_ids = parser->control_ids(parts_.tokenizer);
+  PLUMB_ASSIGN(pipeline::Generation made,
+               pipeline::generate(parts_.decoder, *parts_.sampler, parts_.tokenizer, generation_));
+  PLUMB_TRY(delivery.finish());
+  answer_.prompt_ids = std::move(generation_.prompt_ids);
+  parts_.held.take(answer_.prompt_ids, made.ids);
+  answer_.prefill_s = made.prefill_s;
+  answer_.time_to_first_token_s = made.time_to_first_token_s;
+  answer_.decode_s = made.decode_s;
+  answer_.ids = made.ids;
+  said_ = delivery.arrived();
+  const bool is_cancelled =
+      made.stop_reason == pipeline::StopReason::kCancelled || delivery.has_dropped();
+  answer_.stop_reason =
+      is_cancelled ? pipeline::StopReason::kCancelled : said_.stop_reason(made.stop_reason);
+  made.stop_reason = answer_.stop_reason;
+  if (is_cancelled) PLUMB_TRY(cut_undelivered());
+  report(made);
+  return {};
+}
+
+void Turn::report(const pipeline::Generation& made) const {
+  pipeline::Diagnostics* const told = request_.diagnostics;
+  if (told == nullptr) return;
+  told->seed = answer_.seed;
+  told->set_answer(made, parts_.decoder);
+  told->generation->n_prompt_tokens = answer_.prompt_ids.size();
+  told->kv = {.policy = parts_.options.policy,
+              .n_rows = parts_.decoder.n_past(),
+              .n_evicted_turns = answer_.evicted.n_groups,
+              .n_reused_rows = answer_.n_reused_rows};
+}
+
+Result<void> Turn::cut_undelivered() {
+  Reading reading{parts_.tokenizer, generation_.answer, parts_.parser ? &*parts_.parser : nullptr,
+                  prompt_.bytes};
+  reading.options.stops = nullptr;
+  PLUMB_ASSIGN(DeliveredIds delivered, delivered_ids(reading, answer_.ids, said_));
+  answer_.n_dropped_ids = static_cast<uint32_t>(answer_.ids.size() - delivered.n_ids);
+  answer_.ids.resize(delivered.n_ids);
+  said_ = std::move(delivered.answer);
+  PLUMB_TRY(parts_.sampler->set_state(sampler_state_));
+  return parts_.held.truncate(static_cast<uint32_t>(answer_.prompt_ids.size() + delivered.n_ids));
+}
+
+Result<void> Turn::keep() {
+  Entry entry;
+  PLUMB_ASSIGN(entry.message, answer_message(begun_, said_, task_.transcript.n_answers()));
+  entry.begun = std::move(begun_);
+  PLUMB_ASSIGN(entry.spoken,
+               spoken_parts(parts_.prompts.cache(), parts_.tokenizer, std::move(prompt_.last),
+                            without_end(parts_.tokenizer, answer_.ids)));
+  entry.attempt = task_.attempt;
+  entry.sampler_state = std::move(sampler_state_);
+  answer_.message = entry.message;
+  answer_.text = std::move(said_.content);
+  answer_.thinking = std::move(said_.reasoning);
+  task_.transcript.entries().push_back(std::move(entry));
+  return {};
+}
+
+Result<Answer> Turn::take() {
+  PLUMB_ASSIGN(std::vector<char> state_now, parts_.sampler->state());
+  PLUMB_TRY(parts_.machine.on(task_.event));
+  HalfMade half_made(parts_, state_now);
+  if (request_.on_state) request_.on_state(parts_.machine.state());
+  answer_.epoch = pass_.epoch();
+  PLUMB_TRY(begin_sampler(state_now));
+  PLUMB_TRY(fit());
+  PLUMB_ASSIGN(answer_.n_reused_rows, parts_.held.keep_common(prompt_.ids));
+  half_made.n_held_rows = answer_.n_reused_rows;
+  PLUMB_TRY(generate());
+  PLUMB_TRY(keep());
+  if (answer_.stop_reason == pipeline::StopReason::kCancelled) {
+    PLUMB_TRY(tell(Event::kCancel));
+    PLUMB_TRY(tell(Event::kSettle));
+  } else if (calls_tools(answer_.message)) {
+    PLUMB_TRY(tell(Event::kToolCall));
+  } else {
+    PLUMB_TRY(tell(Event::kEnd));
+    PLUMB_TRY(tell(Event::kSettle));
+  }
+  half_made.done();
+  parts_.transcript = std::move(task_.transcript);
+  answer_.states = parts_.machine.take_passed();
+  return std::move(answer_);
 }
 
 }  // namespace
 
 Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
                                            const Gate::Pass& pass) {
-  PLUMB_ASSIGN(std::vector<char> state_now, sampler->state());
-  PLUMB_TRY(machine.on(task.event));
-  HalfMade half_made(*this, state_now);
-  half_made.n_held_rows = decoder.n_past();
-  if (!task.sampler_state.empty()) {
-    PLUMB_TRY(sampler->set_state(task.sampler_state));
-    state_now = std::move(task.sampler_state);
-  }
-  const auto tell = [&](Event what) -> Result<void> {
-    const State before = machine.state();
-    PLUMB_TRY(machine.on(what));
-    if (machine.state() != before && request.on_state) request.on_state(machine.state());
-    return {};
-  };
-  if (request.on_state) request.on_state(machine.state());
-
-  pipeline::GenerationRequest generation = pipeline.generation_request({});
-  if (request.max_tokens) generation.max_tokens = *request.max_tokens;
-  const Budget budget = budget_of(options, decoder, generation.max_tokens);
-  generation.reserve_output = budget.reserve_rows;
-  Transcript& next = task.transcript;
-  PLUMB_ASSIGN(
-      FittedPrompt fitted,
-      prompts.make_fit(next, {.now_unix_s = now_unix_s, .thinking = request.thinking}, budget));
-  Answer answer;
-  answer.evicted = fitted.evicted;
-  answer.epoch = pass.epoch();
-  answer.n_spoken = fitted.prompt.n_spoken;
-  answer.n_mismatches = fitted.prompt.n_mismatches;
-  PLUMB_ASSIGN(answer.n_reused_rows, held.keep_common(fitted.prompt.ids));
-  half_made.n_held_rows = answer.n_reused_rows;
-
-  OrderedJson begun;  // the assistant's message that the prompt goes on with
-  if (!next.entries().empty() && is_answer(next.entries().back().message) &&
-      pipeline::can_continue(next.entries().back().message)) {
-    begun = std::move(next.entries().back().message);
-    next.entries().pop_back();
-  }
-  answer.seed =
-      seed_of_answer(request.seed.value_or(sampling.seed), next.n_answers(), task.attempt);
-  generation.prompt_ids = std::move(fitted.prompt.ids);
-  generation.n_held = answer.n_reused_rows;
-  generation.seed = answer.seed;
-  generation.cancel = &pass.cancel();
-  generation.on_pick = request.on_pick;
-  generation.on_logits = request.on_logits;
-  Delivery delivery(pass, request.on_text);
-  Result<void> told;
-  generation.on_text = [&](std::string_view text) {
-    if (told && !pass.is_cancelled()) told = tell(Event::kText);
-    delivery(text);
-  };
-  PLUMB_ASSIGN(const pipeline::Generation made,
-               pipeline::generate(decoder, *sampler, tokenizer, generation));
-  PLUMB_TRY(std::move(told));
-  answer.prompt_ids = std::move(generation.prompt_ids);
-  held.take(answer.prompt_ids, made.ids);
-  answer.prefill_s = made.prefill_s;
-  answer.time_to_first_token_s = made.time_to_first_token_s;
-  answer.decode_s = made.decode_s;
-
-  const bool is_cancelled =
-      made.stop_reason == pipeline::StopReason::kCancelled || delivery.has_dropped();
-  answer.stop_reason = is_cancelled ? pipeline::StopReason::kCancelled : made.stop_reason;
-  answer.ids = made.ids;
-  answer.text = delivery.delivered();
-  if (is_cancelled) {
-    PLUMB_ASSIGN(DeliveredIds delivered,
-                 delivered_ids(tokenizer, made.ids, generation.answer.ill_formed, answer.text));
-    answer.ids.resize(delivered.n_ids);
-    answer.n_dropped_ids = static_cast<uint32_t>(made.ids.size() - delivered.n_ids);
-    answer.text = std::move(delivered.text);
-    PLUMB_TRY(held.truncate(static_cast<uint32_t>(answer.prompt_ids.size() + delivered.n_ids)));
-    PLUMB_TRY(sampler->set_state(state_now));
-  }
-
-  Entry said;
-  if (begun.is_null()) {
-    said.message = OrderedJson{{"role", "assistant"}, {"content", answer.text}};
-  } else {
-    PLUMB_ASSIGN(said.message, gone_on(begun, answer.text));
-    said.begun = std::move(begun);
-  }
-  PLUMB_ASSIGN(said.spoken, spoken_parts(prompts.cache(), tokenizer, std::move(fitted.prompt.last),
-                                         without_end(tokenizer, answer.ids)));
-  said.attempt = task.attempt;
-  said.sampler_state = std::move(state_now);
-  answer.message = said.message;
-  next.entries().push_back(std::move(said));
-
-  PLUMB_TRY(tell(is_cancelled ? Event::kCancel : Event::kEnd));
-  PLUMB_TRY(tell(Event::kSettle));
-  half_made.done();
-  transcript = std::move(next);
-  answer.states = machine.take_passed();
+  auto answer = Turn(*this, std::move(task), request, pass).take();
+  if (!answer && request.diagnostics != nullptr) request.diagnostics->fail(answer.error());
   return answer;
 }
 

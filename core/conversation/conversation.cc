@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/conversation/answer_message.h"
 #include "core/conversation/conversation_parts.h"
 #include "core/pipeline/message_checks.h"
 
@@ -30,11 +31,6 @@ Result<void> check_messages(const std::vector<OrderedJson>& messages) {
   return pipeline::check_conversation(OrderedJson(messages));
 }
 
-bool waits_for_results(const OrderedJson& message) {
-  const auto calls = message.find("tool_calls");
-  return is_answer(message) && calls != message.end() && !calls->empty();
-}
-
 Transcript cut_at(const Transcript& transcript, size_t index) {
   Transcript rest = transcript;
   rest.entries().resize(index, Entry{OrderedJson()});
@@ -61,9 +57,11 @@ Result<std::unique_ptr<Conversation>> Conversation::create(pipeline::Pipeline& p
   PLUMB_ASSIGN(PromptMaker prompts, PromptMaker::create(pipeline, options.history_ids));
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline.tokenizer());
   PLUMB_ASSIGN(pipeline::SamplerChain sampler, pipeline.sampler());
+  PLUMB_ASSIGN(std::optional<pipeline::OutputParser> parser, pipeline.output_parser());
   PLUMB_ASSIGN(model::Decoder* const decoder, pipeline.decoder());
-  return std::unique_ptr<Conversation>(new Conversation(std::make_unique<Parts>(
-      pipeline, options, std::move(prompts), *tokenizer, *decoder, std::move(sampler))));
+  return std::unique_ptr<Conversation>(
+      new Conversation(std::make_unique<Parts>(pipeline, options, std::move(prompts), *tokenizer,
+                                               *decoder, std::move(sampler), std::move(parser))));
 }
 
 std::vector<char> Conversation::Parts::sampler_state_at(size_t index) const {
@@ -84,10 +82,17 @@ Result<void> Conversation::Parts::replace(Transcript next, size_t index) {
 
 void Conversation::Parts::settle_state() {
   const auto& entries = transcript.entries();
-  const bool waits = !entries.empty() && waits_for_results(entries.back().message);
+  const bool waits = !entries.empty() && calls_tools(entries.back().message);
   if (machine.state() == State::kToolCall && !waits) static_cast<void>(machine.on(Event::kAbandon));
   if (machine.state() == State::kIdle && waits) static_cast<void>(machine.on(Event::kToolCall));
   static_cast<void>(machine.take_passed());
+}
+
+Result<Gate::Pass> Conversation::Parts::enter(const Request& request) {
+  auto pass = gate.enter();
+  if (!pass && request.diagnostics != nullptr)
+    request.diagnostics->fail(pipeline::ErrorCode::kBusy, pass.error().message);
+  return pass;
 }
 
 Result<Answer> Conversation::Parts::answer_instead(size_t index, OrderedJson message,
@@ -101,7 +106,7 @@ Result<Answer> Conversation::Parts::answer_instead(size_t index, OrderedJson mes
 
 Result<Answer> Conversation::ask(std::vector<OrderedJson> messages, const Request& request) {
   PLUMB_TRY(check_messages(messages));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
   Transcript next = parts_->transcript;
   for (OrderedJson& message : messages) next.append(std::move(message));
   return parts_->answer({std::move(next)}, request, pass);
@@ -111,8 +116,26 @@ Result<Answer> Conversation::ask(std::string_view text, const Request& request) 
   return ask(std::vector<OrderedJson>{{{"role", "user"}, {"content", text}}}, request);
 }
 
-Result<Answer> Conversation::retry(const Request& request) {
+Result<Answer> Conversation::give(std::vector<OrderedJson> results, const Request& request) {
+  PLUMB_TRY(check_messages(results));
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
+  PLUMB_TRY(next_state(parts_->machine.state(), Event::kToolResults));
+  Transcript next = parts_->transcript;
+  PLUMB_TRY(join_results(next.entries().back().message, results));
+  for (OrderedJson& result : results) next.append(std::move(result));
+  return parts_->answer({std::move(next), Event::kToolResults}, request, pass);
+}
+
+Result<void> Conversation::abandon() {
   PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_TRY(next_state(parts_->machine.state(), Event::kAbandon));
+  parts_->transcript.entries().back().message.erase("tool_calls");
+  parts_->settle_state();
+  return {};
+}
+
+Result<Answer> Conversation::retry(const Request& request) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
   const auto& entries = parts_->transcript.entries();
   if (entries.empty() || !is_answer(entries.back().message))
     return Error{PLUMB_INVALID_ARGUMENT, "the last message is no answer: there is none to retry"};
@@ -122,7 +145,7 @@ Result<Answer> Conversation::retry(const Request& request) {
 
 Result<Answer> Conversation::edit(size_t index, OrderedJson message, const Request& request) {
   PLUMB_TRY(check_messages({message}));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
   PLUMB_TRY(check_index(index, parts_->transcript));
   return parts_->answer_instead(index, std::move(message), 0, request, pass);
 }

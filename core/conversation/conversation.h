@@ -13,10 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/conversation/delivery.h"
-#include "core/conversation/gate.h"
-#include "core/conversation/held_rows.h"
-#include "core/conversation/history_ids.h"
+#include "core/config/pipeline_config.h"
 #include "core/conversation/prompt_maker.h"
 #include "core/conversation/state_machine.h"
 #include "core/conversation/transcript.h"
@@ -30,8 +27,8 @@ struct Options {
   /// Where turns must go, so many go that the prompt has at most these rows. Empty: three quarters
   /// of what there is room for.
   std::optional<uint32_t> evict_to = {};
-  HistoryIds history_ids = HistoryIds::kStored;
-  WhenBusy when_busy = WhenBusy::kReject;
+  config::HistoryIds history_ids = config::HistoryIds::kStored;
+  config::WhenBusy when_busy = config::WhenBusy::kReject;
   /// What strftime_now sees in every turn, so that the beginning of the prompt stays the same.
   int64_t now_unix_s = 0;
 };
@@ -47,8 +44,12 @@ struct Request {
   std::optional<bool> thinking = {};
   /// Null or: called from the thread that asks, with whole characters, as soon as they are sure. It
   /// may cancel the answer; any other call of the conversation fails.
-  Delivery::Sink on_text = {};
+  std::function<void(std::string_view text)> on_text = {};
+  /// The same of what the model thinks; config `parser` says how that is told.
+  std::function<void(std::string_view text)> on_thinking = {};
   std::function<void(State state)> on_state = {};
+  /// Null or: filled in as the answer proceeds, also where it fails.
+  pipeline::Diagnostics* diagnostics = nullptr;
   std::function<void(const pipeline::Pick& pick)> on_pick = {};
   /// Each row of logits that is about to be picked from, f32[V], borrowed until return.
   std::function<void(std::span<const float> logits)> on_logits = {};
@@ -56,7 +57,8 @@ struct Request {
 
 struct Answer {
   OrderedJson message;  // as it stands in the history
-  std::string text;  // its content
+  std::string text;  // that was said, without what its message had begun with
+  std::string thinking;
   pipeline::StopReason stop_reason = pipeline::StopReason::kMaxOutput;
   std::vector<int32_t> ids;  // generated, and kept
   uint32_t n_dropped_ids = 0;  // generated, and cut because they were not delivered
@@ -98,6 +100,12 @@ class Conversation {
   Result<Answer> ask(std::vector<OrderedJson> messages, const Request& request);
   /// A user's message.
   Result<Answer> ask(std::string_view text, const Request& request);
+  /// The results of the tools that the last answer calls, a message each: state tool_call, in which
+  /// ask is refused. Fails INVALID_ARGUMENT: nobody waits for them, or for others.
+  Result<Answer> give(std::vector<OrderedJson> results, const Request& request);
+  /// The results will not come: the answer stays, without its calls. Fails INVALID_ARGUMENT: none
+  /// are waited for.
+  Result<void> abandon();
   /// Throws the last answer away and makes another, with another seed. Fails INVALID_ARGUMENT:
   /// there is none.
   Result<Answer> retry(const Request& request);

@@ -5,13 +5,16 @@
 #include <optional>
 
 #include "core/conversation/conversation.h"
+#include "core/conversation/gate.h"
+#include "core/conversation/held_rows.h"
 #include "core/conversation/identity.h"
 
 namespace plumbline::conversation {
 
 struct Conversation::Parts {
   Parts(pipeline::Pipeline& used, const Options& wanted, PromptMaker maker,
-        const pipeline::Tokenizer& tokens, model::Decoder& model, pipeline::SamplerChain chain)
+        const pipeline::Tokenizer& tokens, model::Decoder& model, pipeline::SamplerChain chain,
+        std::optional<pipeline::OutputParser> output)
       : pipeline(used),
         options(wanted),
         tokenizer(tokens),
@@ -19,6 +22,7 @@ struct Conversation::Parts {
         gate(wanted.when_busy),
         prompts(std::move(maker)),
         sampler(std::make_unique<pipeline::SamplerChain>(std::move(chain))),
+        parser(std::move(output)),
         now_unix_s(wanted.now_unix_s),
         sampling(used.config().sampling),
         held(model) {}
@@ -30,6 +34,7 @@ struct Conversation::Parts {
     uint32_t attempt = 0;  // answers to the same messages that were thrown away
     std::vector<char> sampler_state = {};  // empty: as it is
   };
+  Result<Gate::Pass> enter(const Request& request);
   Result<Answer> answer(Task task, const Request& request, const Gate::Pass& pass);
   /// Answers with a message, if it is not null, in the place of entry `index` and all behind it.
   Result<Answer> answer_instead(size_t index, OrderedJson message, uint32_t attempt,
@@ -52,6 +57,7 @@ struct Conversation::Parts {
   StateMachine machine;
   PromptMaker prompts;
   std::unique_ptr<pipeline::SamplerChain> sampler;
+  std::optional<pipeline::OutputParser> parser;  // empty: all is content
   int64_t now_unix_s;
   config::SamplingConfig sampling;
   Transcript transcript;

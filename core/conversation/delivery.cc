@@ -3,51 +3,90 @@
 namespace plumbline::conversation {
 namespace {
 
-// The text of ids as an answer shows it that ends with them: control tokens have none.
-Result<std::string> shown_text(const pipeline::Tokenizer& tokenizer, std::span<const int32_t> ids,
-                               pipeline::IllFormed profile) {
-  std::string text;
-  pipeline::TextStream stream(profile);
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const uint32_t attributes = tokenizer.attributes(ids[i]);
-    if ((attributes & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_END)) != 0) {
-      stream.flush(text);
-      continue;
-    }
-    PLUMB_ASSIGN(const std::string_view bytes, tokenizer.piece(ids[i], i == 0));
-    stream.feed(bytes, (attributes & PLUMB_TOKEN_BYTE) != 0, text);
+using pipeline::OutputEvent;
+using pipeline::ParsedAnswer;
+
+// What ids say if the answer ends with them.
+Result<ParsedAnswer> read(const Reading& reading, std::span<const int32_t> ids) {
+  pipeline::AnswerText text(reading.tokenizer, reading.options, {});
+  for (const int32_t id : ids) PLUMB_TRY(text.add(id));
+  text.flush();
+  ParsedAnswer said;
+  if (reading.parser == nullptr) {
+    said.content = text.text();
+    return said;
   }
-  stream.flush(text);
-  return text;
+  Result<void> added;
+  const auto add = [&](const OutputEvent& event) {
+    if (added) added = said.add(event);
+  };
+  PLUMB_TRY(reading.parser->begin(reading.prompt));
+  PLUMB_TRY(reading.parser->feed(text.text(), add));
+  PLUMB_TRY(reading.parser->end(add));
+  PLUMB_TRY(std::move(added));
+  return said;
+}
+
+bool has_arrived(const ParsedAnswer& said, const ParsedAnswer& arrived) {
+  return said.tool_calls.empty() && arrived.content.starts_with(said.content) &&
+         arrived.reasoning.starts_with(said.reasoning);
+}
+
+size_t n_bytes(const ParsedAnswer& said) {
+  return said.content.size() + said.reasoning.size();
 }
 
 }  // namespace
 
-void Delivery::operator()(std::string_view text) {
+void Delivery::hand_on(const OutputEvent& event) {
+  if (!failed_) return;
   if (pass_.is_cancelled()) {
     has_dropped_ = true;
     return;
   }
-  if (sink_) sink_(text);
-  delivered_ += text;
+  if (sinks_.on_kind && event.kind != OutputEvent::Kind::kToolCall)
+    failed_ = sinks_.on_kind(event.kind);
+  if (!failed_) return;
+  if (event.kind == OutputEvent::Kind::kContent && sinks_.on_text) sinks_.on_text(event.text);
+  if (event.kind == OutputEvent::Kind::kReasoning && sinks_.on_thinking)
+    sinks_.on_thinking(event.text);
+  failed_ = arrived_.add(event);
 }
 
-Result<DeliveredIds> delivered_ids(const pipeline::Tokenizer& tokenizer,
-                                   std::span<const int32_t> ids, config::IllFormed ill_formed,
-                                   std::string_view delivered) {
-  const pipeline::IllFormed profile = pipeline::ill_formed(ill_formed, tokenizer.info());
+void Delivery::take(std::string_view text) {
+  if (!failed_) return;
+  if (pass_.is_cancelled()) {
+    has_dropped_ = true;
+  } else if (parser_ == nullptr) {
+    hand_on({OutputEvent::Kind::kContent, text});
+  } else {
+    auto fed = parser_->feed(text, [this](const OutputEvent& event) { hand_on(event); });
+    if (!fed) failed_ = std::move(fed);
+  }
+}
+
+Result<void> Delivery::finish() {
+  if (pass_.is_cancelled()) {
+    has_dropped_ = true;  // perhaps nothing, but it was not to go on
+  } else if (failed_ && parser_ != nullptr) {
+    auto ended = parser_->end([this](const OutputEvent& event) { hand_on(event); });
+    if (!ended) failed_ = std::move(ended);
+  }
+  return failed_;
+}
+
+Result<DeliveredIds> delivered_ids(const Reading& reading, std::span<const int32_t> ids,
+                                   const ParsedAnswer& arrived) {
   DeliveredIds kept;
-  // From the end: only what was held back is missing, a few ids.
-  size_t n_ids = ids.size();
-  for (;; --n_ids) {
-    PLUMB_ASSIGN(kept.text, shown_text(tokenizer, ids.first(n_ids), profile));
-    if (delivered.starts_with(kept.text) || n_ids == 0) break;
+  // From the end: only what was held back is missing, a few ids, or a call of a tool.
+  for (kept.n_ids = ids.size();; --kept.n_ids) {
+    PLUMB_ASSIGN(kept.answer, read(reading, ids.first(kept.n_ids)));
+    if (has_arrived(kept.answer, arrived) || kept.n_ids == 0) break;
   }
-  for (; n_ids > 0; --n_ids) {
-    PLUMB_ASSIGN(const std::string without, shown_text(tokenizer, ids.first(n_ids - 1), profile));
-    if (without.size() < kept.text.size()) break;
+  for (; kept.n_ids > 0; --kept.n_ids) {
+    PLUMB_ASSIGN(const ParsedAnswer without, read(reading, ids.first(kept.n_ids - 1)));
+    if (n_bytes(without) < n_bytes(kept.answer) || !has_arrived(without, arrived)) break;
   }
-  kept.n_ids = n_ids;
   return kept;
 }
 

@@ -17,6 +17,7 @@ namespace plumbline::conversation {
 using config::HistoryIds;
 
 struct PromptIds {
+  std::string bytes;
   std::vector<int32_t> ids;
   /// Parts of the prompt whose bytes are those of something the model said, and of these the ones
   /// with other ids than the tokenizer's.

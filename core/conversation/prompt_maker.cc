@@ -34,24 +34,29 @@ Result<PromptMaker> PromptMaker::create(pipeline::Pipeline& pipeline, HistoryIds
 }
 
 Result<PromptIds> PromptMaker::make(const Transcript& transcript,
-                                    const pipeline::RenderRequest& request) {
+                                    const pipeline::RenderRequest& request,
+                                    pipeline::Diagnostics* stage) {
+  if (stage != nullptr) stage->enter(pipeline::Stage::kTemplate);
   OrderedJson context = variables;
   context["messages"] = transcript.messages();
-  PLUMB_ASSIGN(const pipeline::Prompt prompt, pipeline_->render(std::move(context), request));
+  PLUMB_ASSIGN(pipeline::Prompt prompt, pipeline_->render(std::move(context), request));
+  if (stage != nullptr) stage->enter(pipeline::Stage::kPrompt);
   PLUMB_ASSIGN(const auto parts, cache_.encode(prompt));
   PromptIds joined = join_parts(parts, transcript, history_ids_);
   pipeline::Encoding begun{std::move(joined.ids), {}};
   begun.spans.resize(begun.ids.size());
   pipeline::begin_prompt(tokenizer_->info(), begun);
   joined.ids = std::move(begun.ids);
+  joined.bytes = std::move(prompt.bytes);
   return joined;
 }
 
 Result<FittedPrompt> PromptMaker::make_fit(Transcript& transcript,
                                            const pipeline::RenderRequest& request,
-                                           const Budget& budget) {
+                                           const Budget& budget, pipeline::Diagnostics* stage) {
   FittedPrompt fitted;
-  PLUMB_ASSIGN(fitted.prompt, make(transcript, request));
+  PLUMB_ASSIGN(fitted.prompt, make(transcript, request, stage));
+  if (stage != nullptr) stage->enter(pipeline::Stage::kGeneration);
   const size_t n_before = fitted.prompt.ids.size();
   if (n_before <= budget.prompt_rows()) return fitted;
   if (!budget.evicts) {
@@ -81,6 +86,7 @@ Result<FittedPrompt> PromptMaker::make_fit(Transcript& transcript,
   }
   if (enough == 0) return fitted;
   fitted.evicted = {{groups.front().first, groups[enough - 1].last},
+                    static_cast<uint32_t>(enough),
                     static_cast<uint32_t>(n_before - n_after)};
   transcript.erase(fitted.evicted.messages);
   return fitted;

@@ -7,6 +7,7 @@
 #include "core/conversation/history_ids.h"
 #include "core/conversation/span_cache.h"
 #include "core/conversation/transcript.h"
+#include "core/pipeline/diagnostics.h"
 #include "core/pipeline/pipeline.h"
 
 namespace plumbline::conversation {
@@ -26,6 +27,7 @@ struct Budget {
 
 struct Evicted {
   Range messages;  // as they were numbered before
+  uint32_t n_groups = 0;
   uint32_t n_tokens = 0;
 };
 
@@ -42,12 +44,14 @@ class PromptMaker {
   /// Variables of the template beside the messages: tools, documents, ...
   OrderedJson variables = OrderedJson::object();
 
-  Result<PromptIds> make(const Transcript& transcript, const pipeline::RenderRequest& request);
+  /// stage: null, or told what is being done.
+  Result<PromptIds> make(const Transcript& transcript, const pipeline::RenderRequest& request,
+                         pipeline::Diagnostics* stage = nullptr);
   /// Drops the oldest groups of the transcript until its prompt fits: the system message stays, and
   /// so does the last group. Fails INVALID_ARGUMENT: what stays does not fit, or may not be made
   /// to; the transcript is then as it was.
   Result<FittedPrompt> make_fit(Transcript& transcript, const pipeline::RenderRequest& request,
-                                const Budget& budget);
+                                const Budget& budget, pipeline::Diagnostics* stage = nullptr);
 
   const SpanCache& cache() const { return cache_; }
 

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Soak, MemoryStaysFlatOverManyTurns) {
   const int n_turns = std::getenv("PLUMB_LONG_TESTS") != nullptr ? 1000 : 60;
-  TinyTalk talk({"context.length=256", "context.reserve_output=16"});
+  TinyTalk talk({"context.length=256", "context.reserve_output=16", "context.evict_to=120"});
   PLUMB_ASSERT_OK(talk->set_system("Be brief."));
   size_t most_bytes[2] = {};  // in use behind a turn, of either half
   uint32_t n_evictions = 0;

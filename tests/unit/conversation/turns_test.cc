@@ -34,5 +34,36 @@ TEST(Turns, AnswersAreHistory) {
                          message("user", "Is it blue?"), message("assistant", "Yes.")}));
 }
 
+// Oracle: core/doc/diagnostics.md.
+TEST(Turns, FillInThePayloadDoneOrFailed) {
+  TinyTalk talk({"context.length=96", "context.reserve_output=8"});
+  uint64_t n_evicted = 0;
+  for (int turn = 0; turn < 5; ++turn) {
+    pipeline::Diagnostics told;
+    const auto answer = talk->ask("Who lives by the sea?", {.max_tokens = 8, .diagnostics = &told});
+    PLUMB_ASSERT_OK(answer);
+    EXPECT_EQ(told.code, pipeline::ErrorCode::kOk);
+    ASSERT_TRUE(told.generation && told.kv);
+    EXPECT_EQ(told.generation->n_prompt_tokens, answer->prompt_ids.size());
+    EXPECT_EQ(told.generation->n_generated_tokens, answer->ids.size());
+    EXPECT_EQ(told.generation->stop_reason, answer->stop_reason);
+    EXPECT_EQ(told.kv->n_reused_rows, answer->n_reused_rows);
+    EXPECT_EQ(told.kv->n_evicted_turns, answer->evicted.n_groups);
+    EXPECT_EQ(told.seed, answer->seed);
+    n_evicted += told.kv->n_evicted_turns;
+  }
+  EXPECT_GT(n_evicted, 0u);
+
+  pipeline::Diagnostics too_large;
+  EXPECT_FALSE(talk->ask(std::string(1000, 'x'), {.diagnostics = &too_large}));
+  EXPECT_EQ(too_large.code, pipeline::ErrorCode::kContextExceeded);
+  pipeline::Diagnostics busy;
+  const auto inside = talk->ask("Who?", {.on_text = [&](std::string_view) {
+                                  EXPECT_FALSE(talk->ask("And?", {.diagnostics = &busy}));
+                                }});
+  PLUMB_ASSERT_OK(inside);
+  EXPECT_EQ(busy.code, pipeline::ErrorCode::kBusy);
+}
+
 }  // namespace
 }  // namespace plumbline::test
