@@ -16,25 +16,28 @@ void Chat::fail(const Error& error, int exit) {
 
 void Chat::answer(const std::function<Result<Answer>(const conversation::Request&)>& make) {
   conversation::Request request = settings_.request();
-  bool is_thinking = false;
-  request.on_state = [&](State state) { is_thinking = state == State::kThinking; };
-  request.on_text = [&](std::string_view text) {
-    if (is_thinking) {
-      view_.thought(text);
-    } else {
-      view_.text(text);
-    }
-  };
+  request.on_text = [&](std::string_view text) { view_.text(text); };
+  request.on_thinking = [&](std::string_view text) { view_.thought(text); };
   view_.answer_begins();
   const Result<Answer> answer = make(request);
   if (!succeeded(answer)) return;
   view_.answer_ends(*answer, usage());
+  if (talk_.state() == State::kToolCall) {
+    view_.noted("the model calls " + answer->message["tool_calls"].dump() +
+                ": what you enter next is the result");
+  }
   ++totals_.n_answers;
   totals_.n_tokens += answer->ids.size();
   totals_.n_prompt_tokens += answer->prompt_ids.size();
   totals_.n_reused_tokens += answer->n_reused_rows;
   totals_.prefill_s += answer->prefill_s;
   totals_.decode_s += answer->decode_s;
+}
+
+std::vector<OrderedJson> Chat::results(const std::string& text) {
+  const OrderedJson all = messages();
+  const OrderedJson result{{"role", "tool"}, {"content", text}};
+  return std::vector<OrderedJson>(all.back()["tool_calls"].size(), result);
 }
 
 void Chat::enter(const std::string& text) {
@@ -44,6 +47,8 @@ void Chat::enter(const std::string& text) {
     const std::string message = text.starts_with("//") ? text.substr(1) : text;
     if (message.find_first_not_of(" \t\n") == message.npos) return;
     answer([&](const conversation::Request& request) {
+      if (!edited && talk_.state() == State::kToolCall)
+        return talk_.give(results(message), request);
       if (!edited) return talk_.ask(message, request);
       return talk_.edit(*edited, {{"role", "user"}, {"content", message}}, request);
     });

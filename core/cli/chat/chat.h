@@ -79,6 +79,8 @@ class Chat {
   }
   void fail(const Error& error, int exit);
   pipeline::OrderedJson messages();
+  /// A text as the result of each call of a tool that waits for one.
+  std::vector<pipeline::OrderedJson> results(const std::string& text);
   /// The index of the last message of the user's.
   std::optional<size_t> last_question();
 
