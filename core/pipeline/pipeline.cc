@@ -19,13 +19,17 @@ model::WindowOptions window_options(const config::ContextConfig& context) {
           .evict_to = context.evict_to.value_or(0)};
 }
 
+Result<std::shared_ptr<const StopSet>> make_stops(const config::GenerationConfig& ends) {
+  PLUMB_ASSIGN(auto stops, StopSet::create({ends.stop, ends.stop_ids, ends.stop_tails}));
+  return std::shared_ptr<const StopSet>(std::move(stops));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Pipeline>> Pipeline::open(const config::PipelineConfig& config, Host& host,
                                                  const std::string& model_path) {
   PLUMB_ASSIGN(OpenedFile model, open_file(host, config.model.loader, model_path));
-  const config::GenerationConfig& ends = config.generation;
-  PLUMB_ASSIGN(auto stops, StopSet::create({ends.stop, ends.stop_ids, ends.stop_tails}));
+  PLUMB_ASSIGN(auto stops, make_stops(config.generation));
   return std::unique_ptr<Pipeline>(new Pipeline(config, host, std::move(model), std::move(stops)));
 }
 
@@ -256,6 +260,12 @@ Result<std::optional<OutputParser>> Pipeline::output_parser() {
     if (std::ranges::any_of(parser.markers(), stands)) return std::optional(std::move(parser));
   }
   return std::optional<OutputParser>();
+}
+
+Result<void> Pipeline::replace_generation(config::GenerationConfig generation) {
+  PLUMB_ASSIGN(stops_, make_stops(generation));
+  config_.generation = std::move(generation);
+  return {};
 }
 
 AnswerOptions Pipeline::answer_options() const {

@@ -52,10 +52,9 @@ class Pipeline {
   /// called before anything is asked for; the metadata must outlive the pipeline.
   void replace_tokenizer(const plumb_metadata& metadata) { replaced_tokenizer_ = &metadata; }
   void replace_template(std::string text) { template_text_ = std::move(text); }
-  /// Of the generations to come; may be called at any time.
-  void replace_generation(config::GenerationConfig generation) {
-    config_.generation = std::move(generation);
-  }
+  /// Of the generations to come; may be called at any time. Fails as open does; then nothing has
+  /// changed.
+  Result<void> replace_generation(config::GenerationConfig generation);
   /// The template's text: the config's file, or the model's own; empty if there is none.
   Result<std::string_view> template_text();
   /// INVALID_CONFIG if there is no chat template; template_text() asks first.

@@ -60,6 +60,9 @@ TEST_F(ChatTerminal, AnswersAndKnowsEveryCommand) {
   EXPECT_THAT(desk->written(), HasSubstr("/continue goes on"));
   say(*desk, "/continue", "3 tokens");
   say(*desk, "/set", "generation.max_tokens");
+  say(*desk, "/set generation.max_tokens=30", "set");
+  say(*desk, "/set generation.stop=[belongs]", "set");
+  say(*desk, "/retry", "Captain is a one-eyed gull. Captain\r\n");
   say(*desk, "/set sampling.profile=balanced", "set");
   say(*desk, "/set temperature.t=0.25", "set");
   say(*desk, "/set", "0.25");

@@ -105,8 +105,8 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
                        std::string(assignment)};
     }
   }
+  PLUMB_TRY(session_.pipeline().replace_generation(next.config.generation));
   PLUMB_TRY(talk.set_sampling(next.config.sampling));
-  session_.pipeline().replace_generation(next.config.generation);
   now_ = std::move(next);
   overrides_ = std::move(overrides);
   return {};
