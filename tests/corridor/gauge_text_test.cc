@@ -34,8 +34,9 @@ class GaugeText : public testing::Test {
 
   std::vector<int32_t> text(const char* prompt, const std::vector<config::StageConfig>& stages,
                             float shift) {
-    auto sampler = pipeline::make_sampler({.profile = "", .stages = stages, .seed = 1}, host(),
-                                          (*pipeline_->decoder())->hyper_parameters().n_vocab);
+    auto sampler =
+        pipeline::make_sampler({.profile = "", .stages = stages, .breakers = {}, .seed = 1}, host(),
+                               (*pipeline_->decoder())->hyper_parameters().n_vocab);
     EXPECT_TRUE(sampler) << (sampler ? "" : sampler.error().message);
     const std::vector<int32_t> ids = pipeline_->encode_prompt({.bytes = prompt})->ids;
     model::Decoder& decoder = **pipeline_->decoder();
