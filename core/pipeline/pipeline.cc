@@ -284,31 +284,34 @@ GenerationRequest Pipeline::generation_request(std::vector<int32_t> prompt_ids) 
   return request;
 }
 
+Result<void> add_stage(SamplerChain& chain, const config::StageConfig& wanted, Host& host) {
+  const plumb_sampler* table = nullptr;
+  const plumb_host* services = nullptr;
+  std::string offered;
+  for (const Loaded<plumb_sampler>& library :
+       host.find_all<plumb_sampler>({.pin = wanted.plugin})) {
+    for (uint32_t index = 0;; ++index) {
+      const std::string_view stage = to_view(library.table->stage_at(index));
+      if (stage.empty()) break;
+      offered += (offered.empty() ? "" : ", ") + std::string(stage);
+      if (stage == wanted.stage && table == nullptr) {
+        table = library.table;
+        services = library.host;
+      }
+    }
+  }
+  if (table == nullptr) {
+    return Error{PLUMB_NOT_FOUND, "no plugin offers the sampler stage " + wanted.stage +
+                                      "; offered are " + (offered.empty() ? "none" : offered)};
+  }
+  return chain.add(*table, services, wanted.stage, wanted.params_json);
+}
+
 Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host,
                                   uint32_t n_vocab) {
   SamplerChain chain(n_vocab);
-  for (const config::StageConfig& wanted : sampling.stages) {
-    const plumb_sampler* table = nullptr;
-    const plumb_host* services = nullptr;
-    std::string offered;
-    for (const Loaded<plumb_sampler>& library :
-         host.find_all<plumb_sampler>({.pin = wanted.plugin})) {
-      for (uint32_t index = 0;; ++index) {
-        const std::string_view stage = to_view(library.table->stage_at(index));
-        if (stage.empty()) break;
-        offered += (offered.empty() ? "" : ", ") + std::string(stage);
-        if (stage == wanted.stage && table == nullptr) {
-          table = library.table;
-          services = library.host;
-        }
-      }
-    }
-    if (table == nullptr) {
-      return Error{PLUMB_NOT_FOUND, "no plugin offers the sampler stage " + wanted.stage +
-                                        "; offered are " + (offered.empty() ? "none" : offered)};
-    }
-    PLUMB_TRY(chain.add(*table, services, wanted.stage, wanted.params_json));
-  }
+  for (const config::StageConfig& wanted : sampling.stages)
+    PLUMB_TRY(add_stage(chain, wanted, host));
   return chain;
 }
 

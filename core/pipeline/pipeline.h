@@ -112,6 +112,9 @@ class Pipeline {
   std::vector<int32_t> breaker_ids_;
 };
 
+/// Appends the stage of whichever plugin offers it. Fails NOT_FOUND (none does), INVALID_CONFIG.
+Result<void> add_stage(SamplerChain& chain, const config::StageConfig& wanted, Host& host);
+
 /// A chain of the stages that a config lists. Fails NOT_FOUND (a stage that no plugin offers),
 /// INVALID_CONFIG.
 Result<SamplerChain> make_sampler(const config::SamplingConfig& sampling, Host& host,

@@ -52,7 +52,7 @@ Result<void> SamplerChain::add(const plumb_sampler& table, const plumb_host* hos
   const plumb_status status = table.create(host, to_abi(stage), to_abi(params_json),
                                            static_cast<uint32_t>(ids_.size()), &self, error);
   if (status != PLUMB_OK) return error.take(status).at("sampler stage " + stage);
-  stages_.push_back({stage, &table, self});
+  stages_.push_back({stage, params_json, &table, self});
   scratch_.resize(
       std::max<uint64_t>(scratch_.size(), table.scratch_bytes(self) + kScratchAlignment));
   return {};

@@ -42,6 +42,7 @@ class SamplerChain {
   uint32_t n_vocab() const { return static_cast<uint32_t>(ids_.size()); }
   size_t n_stages() const { return stages_.size(); }
   const std::string& stage_name(size_t index) const { return stages_[index].name; }
+  const std::string& stage_params(size_t index) const { return stages_[index].params_json; }
 
   /// Told after each stage of a pick what it left.
   using StageSink = std::function<void(size_t stage, const plumb_candidates& left)>;
@@ -66,7 +67,7 @@ class SamplerChain {
 
  private:
   struct Stage {
-    std::string name;
+    std::string name, params_json;
     const plumb_sampler* table;
     void* self;
   };
