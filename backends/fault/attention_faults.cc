@@ -147,6 +147,34 @@ Result<void> skip_row(Call& call) {
   return call.kv_import(row, 1, zeros.data(), zeros.data());
 }
 
+// Rows behind those of the call are dropped, here as there.
+Result<void> keep_old_rows(Call& call) {
+  const plumb_op_kv_append& append = call.op().as.kv_append;
+  const Cache& cache = *call.facts().cache;
+  const uint64_t n_floats = row_floats(call);
+  const uint64_t first = append.first_row * n_floats;
+  const uint64_t end = first + call.op().n_rows * n_floats;
+  PLUMB_TRY(call.run(call.op()));
+  PLUMB_ASSIGN(const std::span<float> k, call.read<float>(append.k, end - first));
+  PLUMB_ASSIGN(const std::span<float> v, call.read<float>(append.v, end - first));
+  const uint64_t held = append.first_row == 0 ? 0 : cache.written_k.size();
+  const uint64_t kept_end = std::min(held, end - n_floats);  // the last row is new in any case
+  if (kept_end > first) {
+    const auto n_kept = static_cast<uint32_t>((kept_end - first) / n_floats);
+    PLUMB_TRY(call.kv_import(append.first_row, n_kept, cache.written_k.data() + first,
+                             cache.written_v.data() + first));
+  }
+  const uint64_t new_from = std::max(kept_end, first);
+  const auto put = [&](std::vector<float>& written, std::span<const float> rows) {
+    written.resize(end);
+    std::ranges::copy(rows.subspan(new_from - first),
+                      written.begin() + static_cast<ptrdiff_t>(new_from));
+  };
+  put(cache.written_k, k);
+  put(cache.written_v, v);
+  return {};
+}
+
 constexpr Amount kRow = {0, 0, 1 << 24};
 
 constexpr Fault kFaults[] = {
@@ -206,6 +234,11 @@ constexpr Fault kFaults[] = {
      .amount = kRow,
      .misfit = has_cache,
      .run = skip_row},
+    {.name = "kv_old_row_kept",
+     .breaks = "rows that were written and taken back keep what they held, all but a call's last",
+     .ops = kAppend,
+     .misfit = has_cache,
+     .run = keep_old_rows},
     {.name = "kv_swapped",
      .breaks = "keys are stored as values and values as keys",
      .ops = kAppend,

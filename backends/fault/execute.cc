@@ -60,8 +60,10 @@ std::optional<uint64_t> scratch_values(const OpFacts& facts) {
   if (op.kind == PLUMB_OP_MATMUL) more += op.as.matmul.n_in;
   if (op.kind == PLUMB_OP_ATTEND) more += op.as.attend.n_rows_kv;
   if (op.kind == PLUMB_OP_ROPE) more += 4 * uint64_t{op.as.rope.n_rotated};
-  if (op.kind == PLUMB_OP_KV_APPEND)
-    more += 2 * uint64_t{facts.cache->n_heads} * facts.cache->head_width;
+  if (op.kind == PLUMB_OP_KV_APPEND) {
+    in_width = uint64_t{facts.cache->n_heads} * facts.cache->head_width;
+    more += 2 * in_width;
+  }
   const auto rows = checked_product(op.n_rows, in_width + output_width(facts) + 4);
   const auto twice = rows ? checked_product(*rows, 2) : std::nullopt;
   if (!twice || *twice > UINT64_MAX / 8 - more) return std::nullopt;

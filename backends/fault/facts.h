@@ -21,6 +21,8 @@ struct Cache {
   uint32_t n_heads;  // K
   uint32_t head_width;  // C
   uint32_t capacity_rows;
+  /// What it holds; of kv_old_row_kept alone. One call at a time writes a cache.
+  mutable std::vector<float> written_k = {}, written_v = {};
 };
 
 struct OpFacts {

@@ -23,6 +23,7 @@ constexpr uint32_t kContextRows = 96;
 const std::set<std::string_view> kWithoutPlace = {
     "none",
     "denormal_flush",  // no value of theirs is that small
+    "kv_old_row_kept",  // nothing is taken back
 };
 
 /// Where a fault may be placed so that it meets ops of its kinds.
