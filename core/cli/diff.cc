@@ -9,6 +9,7 @@
 #include "core/cli/sides.h"
 #include "core/cli/targets.h"
 #include "core/cli/verbs.h"
+#include "core/diff/conversation_comparison.h"
 #include "core/diff/report_json.h"
 #include "core/report/html_page.h"
 #include "core/report/junit_xml.h"
@@ -23,6 +24,7 @@ struct DiffVerbOptions {
   std::optional<uint32_t> n_tokens;
   uint64_t seed = 1;
   std::string noise_file;
+  std::string conversation_file;
   std::string out;
   std::string html_file;
   std::string junit_file;
@@ -41,6 +43,20 @@ diff::Verdict worst_allowed(bool is_strict) {
 int exit_code(const diff::Report& report, bool is_strict) {
   if (report.is_empty) return kNothingDone;
   return report.verdict <= worst_allowed(is_strict) ? kDone : kDifference;
+}
+
+diff::Report compare_conversations(DiffVerbOptions& options) {
+  diff::ConversationRequest request;
+  request.script.events =
+      value_or_stop(diff::parse_events(
+                        parse_json(read_all(options.conversation_file), options.conversation_file)),
+                    kUsage);
+  request.script.n_tokens = options.n_tokens.value_or(64);
+  request.script.seed = options.seed;
+  request.cancel = &catch_interrupt();
+  Pair pair(options.pair);
+  return value_or_stop(diff::compare_conversations(pair.a(), pair.b(), request, DelayedProgress()),
+                       failure_exit(pair.a(), pair.b()));
 }
 
 diff::Report compare(DiffVerbOptions& options) {
@@ -72,9 +88,10 @@ int run_diff(DiffVerbOptions& options) {
   if (options.impact) return rank_impact(options);
   check_targets({options.out, options.html_file, options.junit_file},
                 {options.from, options.pair.a, options.pair.b, options.prompts.file,
-                 options.prompts.messages_file, options.noise_file});
+                 options.prompts.messages_file, options.noise_file, options.conversation_file});
   const diff::Report report =
-      options.from.empty()
+      !options.conversation_file.empty() ? compare_conversations(options)
+      : options.from.empty()
           ? compare(options)
           : value_or_stop(diff::report_from_json(parse_json(read_all(options.from), options.from)),
                           kModelFile);
@@ -106,6 +123,12 @@ void add_diff(CLI::App& app, int& exit) {
       app.add_subcommand("diff", "Compare two pipelines, stage by stage: what differs first");
   options->pair.add_to(*verb);
   options->prompts.add_to(*verb);
+  CLI::Option* const conversation = verb->add_option(
+      "--conversation", options->conversation_file,
+      "A JSON file with what a user does, turn by turn, instead of prompts: [{\"system\": TEXT}, "
+      "{\"ask\": TEXT, \"cancel_after\": N}, {\"edit\": MESSAGE, \"text\": TEXT}, {\"retry\": "
+      "true}, "
+      "{\"undo\": true}]");
   verb->add_option("--mode", options->mode,
                    "forced: B gets A's input at every stage; chained: each runs on its own outputs")
       ->check(CLI::IsMember({"forced", "chained"}))
@@ -135,6 +158,10 @@ void add_diff(CLI::App& app, int& exit) {
                    "Write it as one HTML page, with plots and without need of a network");
   verb->add_option("--junit", options->junit_file,
                    "Write it as JUnit XML: a test case for each prompt and door");
+  // A conversation is compared by its turns.
+  for (const char* option : {"--prompt", "--ids", "--messages", "--prompts", "--mode", "--all-rows",
+                             "--noise", "--from", "--impact"})
+    conversation->excludes(verb->get_option(option));
   // They are of reports, and a rank is none.
   for (const char* option : {"--mode", "--tokens", "--seed", "--all-rows", "--noise", "--from",
                              "--strict", "--out", "--html", "--junit"})
@@ -149,6 +176,7 @@ void add_diff(CLI::App& app, int& exit) {
       "  plumb diff smollm2 --swap activations=f32 -p \"The capital of France is\" -o report.json\n"
       "  plumb diff a.yaml b.yaml --prompts prompts.jsonl --json\n"
       "  plumb diff smollm2-reference-f32 smollm2 --impact\n"
+      "  plumb diff smollm2 --swap context.history_ids=retokenise --conversation turns.json\n"
       "  plumb diff --from report.json --html report.html --junit report.xml\n"
       "Verdicts: MATCH, DRIFT and TIE_FLIP (exit 0), UNEXPLAINED and WRONG (1); 3 if nothing was "
       "compared.");

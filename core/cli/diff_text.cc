@@ -108,6 +108,9 @@ std::string where(const diff::Place& place) {
     case Door::kPick:
       text += ", token " + std::to_string(place.at);
       break;
+    case Door::kContext:
+      text += ", message or row " + std::to_string(place.at);
+      break;
   }
   if (place.step > 0 && place.door != Door::kPick)
     text += ", generated token " + std::to_string(place.step);
@@ -180,6 +183,23 @@ std::string logits_line(const LogitErrors& logits) {
   return text;
 }
 
+// "top_k {"k":2} / none: leaves 2 and 40; in B alone 3 7 9 ..."
+std::string stage_line(const diff::StageErrors& stage) {
+  const auto or_none = [](const std::string& name) { return name.empty() ? "none" : name; };
+  std::string text = stage.a == stage.b ? stage.a : or_none(stage.a) + " / " + or_none(stage.b);
+  text += format(": leaves %u and %u", stage.n_kept_a, stage.n_kept_b);
+  const auto add = [&](const char* side, const std::vector<int32_t>& ids, uint32_t n) {
+    constexpr size_t kShown = 6;
+    if (n == 0) return;
+    text += std::string("; in ") + side + " alone";
+    for (size_t i = 0; i < std::min(ids.size(), kShown); ++i) text += " " + std::to_string(ids[i]);
+    if (n > kShown) text += " and " + std::to_string(n - kShown) + " more";
+  };
+  add("A", stage.only_a, stage.n_only_a);
+  add("B", stage.only_b, stage.n_only_b);
+  return text + (stage.differs && stage.n_only_a + stage.n_only_b == 0 ? "; logits differ" : "");
+}
+
 std::string place_lines(const PromptReport& prompt) {
   std::string out =
       labelled("where", where(*prompt.place) + ", prompt " + std::to_string(prompt.index + 1));
@@ -209,6 +229,7 @@ std::string place_lines(const PromptReport& prompt) {
                                     pick.n_kept_both, pick.total_variation, pick.flip_probability));
     if (!pick.first_stage.empty())
       out += labelled("stage", "the candidates differ first after " + pick.first_stage);
+    for (const diff::StageErrors& stage : pick.stages) out += labelled("", stage_line(stage));
   }
   return out;
 }
@@ -314,7 +335,8 @@ std::string doors(const Report& report) {
     std::string why_not;
   };
   const bool is_chained = report.mode == diff::Mode::kChained;
-  std::vector<Line> lines(7);
+  constexpr size_t kDoors = static_cast<size_t>(Door::kContext) + 1;
+  std::vector<Line> lines(kDoors);
   const auto add = [&](Door door, Verdict verdict) {
     Line& line = lines[static_cast<size_t>(door)];
     ++line.n;
@@ -340,10 +362,13 @@ std::string doors(const Report& report) {
   std::string out = "\n";
   for (size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
+    // Prompts that are compared one by one have no context behind them.
+    if (i == static_cast<size_t>(Door::kContext) && line.n == 0) continue;
     const char* what = i == 2                 ? "ops"
                        : i == 3               ? "rows"
                        : i == 4 && is_chained ? "lists of picks"
                        : i == 4               ? "picks"
+                       : i == 7               ? "turns"
                                               : "texts";
     const std::string said = line.n > 0 ? format("%-12s %6zu %s", diff::verdict_name(line.verdict),
                                                  line.n, i == 1 ? "lists of ids" : what)

@@ -209,6 +209,14 @@ Choices::Choices(const Value& a, const Value& b)
 Choices::Choices(Choices&&) noexcept = default;
 Choices::~Choices() = default;
 
+std::vector<std::string> Choices::shown() const {
+  const auto or_none = [](const std::string& value) { return value.empty() ? "none" : value; };
+  std::vector<std::string> all;
+  for (const Choice& choice : list_)
+    all.push_back(choice.path + ": " + or_none(choice.a) + " -> " + or_none(choice.b));
+  return all;
+}
+
 Result<config::ResolvedConfig> Choices::mix(const Subset& of_b) const {
   return config::resolve_tree(*root_->take(of_b));
 }

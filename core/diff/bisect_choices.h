@@ -28,6 +28,8 @@ class Choices {
 
   const std::vector<Choice>& list() const& { return list_; }
   std::vector<Choice> list() && { return std::move(list_); }
+  /// "kernels.threads: 1 -> 2" of each.
+  std::vector<std::string> shown() const;
   uint32_t size() const { return static_cast<uint32_t>(list_.size()); }
 
   /// A with those choices of B; all: B. Fails INVALID_CONFIG where they contradict one another.

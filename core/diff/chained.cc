@@ -4,10 +4,12 @@
 #include <cmath>
 #include <optional>
 
+#include "core/diff/explain_text.h"
 #include "core/diff/logit_errors.h"
 #include "core/diff/onset_hints.h"
 #include "core/diff/pick_errors.h"
 #include "core/diff/text_doors.h"
+#include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
 namespace {
@@ -197,6 +199,10 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
     is_together = of_a.picked() == of_b.picked();
     if (!is_together) {
       PLUMB_ASSIGN(PickErrors stages, compare_stages(a, b, of_a, step, state));
+      if (stages.verdict != Verdict::kMatch) {
+        add_cause(report,
+                  explain_pick(a, b, of_a.logits(), of_a.context_of_step(step), state, stages));
+      }
       onset = stages.verdict == Verdict::kWrong
                   ? Verdict::kWrong
                   : onset_verdict(of_a, of_b, errors, stages, noise.gap);

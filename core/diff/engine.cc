@@ -215,11 +215,7 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
   report.b = b.identity();
   report.mode = request.mode;
   const Choices choices(a.config().tree, b.config().tree);
-  for (const Choice& choice : choices.list()) {
-    const auto or_none = [](const std::string& value) { return value.empty() ? "none" : value; };
-    report.differences.push_back(choice.path + ": " + or_none(choice.a) + " -> " +
-                                 or_none(choice.b));
-  }
+  report.differences = choices.shown();
   report.pair_class = a.numerics().text() + " | " + b.numerics().text();
   report.noise_source = request.noise != nullptr ? request.noise->source() : "";
   PLUMB_ASSIGN(const std::string vocabulary_a, a.vocabulary_sha256());

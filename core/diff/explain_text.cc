@@ -55,17 +55,21 @@ std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
 }
 
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
-                                  const plumb_sample_context& context, const PickErrors& pick) {
+                                  const plumb_sample_context& context, std::span<const char> state,
+                                  const PickErrors& pick) {
   Draw draw;
   draw.logits.assign(logits.begin(), logits.end());
   draw.step = context.step;
   draw.prompt_ids.assign(context.prompt_ids, context.prompt_ids + context.n_prompt_ids);
   draw.generated_ids.assign(context.generated_ids, context.generated_ids + context.n_generated_ids);
+  draw.control_bits.assign(context.control_bits, context.control_bits + (logits.size() + 63) / 64);
+  draw.state.assign(state.begin(), state.end());
   return either_way(a, b, place_of(pick), [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
     config::SamplingConfig of_one = one.config().sampling;
     config::SamplingConfig of_other = other.config().sampling;
     of_one.seed = of_other.seed = context.seed;
-    return diagnose_sampler(sampler_evidence(of_one, of_other, one.host(), draw));
+    return diagnose_sampler(
+        sampler_evidence(of_one, of_other, a.config().config.sampling, one.host(), draw));
   });
 }
 

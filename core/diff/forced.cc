@@ -72,7 +72,7 @@ class Forced {
   bool is_repeatable_ = true;
   std::string with_other_bits_;  // as InStep tells
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
-  std::optional<Cause> pick_cause_;  // of the first pick that is WRONG
+  std::optional<Cause> pick_cause_;  // of the first pick for which one was proved
   std::vector<uint64_t> control_bits_;
 };
 
@@ -160,15 +160,18 @@ Result<bool> Forced::pick(std::span<const float> logits) {
   if (picked_.size() >= request_.n_steps) return false;
   const plumb_sample_context context =
       pipeline::sample_context(request_.seed, prompt_.encoding_a.ids, picked_, control_bits_);
+  PLUMB_ASSIGN(const std::vector<char> state, chain_a_->state());
   auto errors = compare_picks(*chain_a_, *chain_b_, logits, context);
   if (!errors && errors.error().code == PLUMB_CANCELLED) return false;  // both scripts are over
   if (!errors) return std::move(errors).error();
-  const bool is_first_wrong = errors->verdict == Verdict::kWrong &&
-                              std::ranges::find(report_.picks, Verdict::kWrong,
-                                                &PickErrors::verdict) == report_.picks.end();
+  const bool is_worst = std::ranges::all_of(
+      report_.picks, [&](const PickErrors& one) { return one.verdict < errors->verdict; });
+  if (errors->verdict != Verdict::kMatch && is_worst && !pick_cause_) {
+    pick_cause_ = explain_pick(a_, b_, logits, context, state, *errors);
+    if (pick_cause_) errors->verdict = Verdict::kWrong;
+  }
   report_.picks.push_back(*errors);
   if (!errors->end_a.empty() || !errors->end_b.empty()) return false;
-  if (is_first_wrong) pick_cause_ = explain_pick(a_, b_, logits, context, *errors);
   const int32_t id = errors->id_a;
   picked_.push_back(id);
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());

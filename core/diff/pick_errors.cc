@@ -1,10 +1,10 @@
 #include "core/diff/pick_errors.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <numeric>
 #include <optional>
+
+#include "core/diff/stage_errors.h"
 
 namespace plumbline::diff {
 namespace {
@@ -12,33 +12,6 @@ namespace {
 // Of a distribution that two chains of the same stages made of the same logits: each stage may
 // round each logit once, relative 2^-24, and logits are below 100.
 constexpr double kRounding = 1e-5;
-
-struct Candidates {
-  std::vector<int32_t> ids;
-  std::vector<float> logits;  // of each id
-
-  /// In id order, however the stages left them.
-  static Candidates of(const plumb_candidates& left) {
-    Candidates found{{left.ids, left.ids + left.n}, {left.logits, left.logits + left.n}};
-    if (left.order == PLUMB_ORDER_ID) return found;
-    std::vector<uint32_t> order(left.n);
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(),
-              [&](uint32_t x, uint32_t y) { return left.ids[x] < left.ids[y]; });
-    for (uint32_t i = 0; i < left.n; ++i) {
-      found.ids[i] = left.ids[order[i]];
-      found.logits[i] = left.logits[order[i]];
-    }
-    return found;
-  }
-
-  bool operator==(const Candidates& other) const {
-    return ids == other.ids &&
-           std::equal(logits.begin(), logits.end(), other.logits.begin(), [](float x, float y) {
-             return std::bit_cast<uint32_t>(x) == std::bit_cast<uint32_t>(y);
-           });
-  }
-};
 
 struct Pair {
   int32_t id;
@@ -66,15 +39,16 @@ double as_probability(double value) {
 
 struct Picked {
   pipeline::Pick pick;
-  std::vector<Candidates> stages;  // what each left
+  std::vector<Left> left;  // in front of all stages, then behind each
 };
 
-// end: why there was no pick; then the rest is empty.
+// end: why there was no pick; then the rest is what there is.
 Result<Picked> pick(pipeline::SamplerChain& chain, std::span<const float> logits,
                     const plumb_sample_context& context, std::optional<Error>& end) {
   Picked picked;
+  picked.left.push_back(Left::of(logits));
   auto made = chain.pick(logits, context, [&](size_t, const plumb_candidates& left) {
-    picked.stages.push_back(Candidates::of(left));
+    picked.left.push_back(Left::of(left));
   });
   if (!made) {
     for (const plumb_status ends : {PLUMB_CANCELLED, PLUMB_NUMERIC, PLUMB_NOT_FOUND}) {
@@ -92,20 +66,12 @@ std::string last_stage(const pipeline::SamplerChain& chain) {
   return chain.stage_name(chain.n_stages() - 1);
 }
 
-// Draws do not touch the candidates, so a chain that is longer by its draw alone differs nowhere.
-std::string first_unequal_stage(const pipeline::SamplerChain& a,
-                                const std::vector<Candidates>& of_a,
-                                const pipeline::SamplerChain& b,
-                                const std::vector<Candidates>& of_b) {
-  for (size_t i = 0; i < std::max(of_a.size(), of_b.size()); ++i) {
-    const Candidates& left_a = of_a[std::min(i, of_a.size() - 1)];
-    const Candidates& left_b = of_b[std::min(i, of_b.size() - 1)];
-    if (left_a == left_b) continue;
-    const std::string name_a = i < of_a.size() ? a.stage_name(i) : "none";
-    const std::string name_b = i < of_b.size() ? b.stage_name(i) : "none";
-    return std::to_string(i) + "." + (name_a == name_b ? name_a : name_a + "/" + name_b);
-  }
-  return "";
+// "top_k {"k":2} / none": of the first behind which candidates differ.
+std::string first_unequal(const std::vector<StageErrors>& stages) {
+  const auto found = std::ranges::find(stages, true, &StageErrors::differs);
+  if (found == stages.end()) return "";
+  const auto or_none = [](const std::string& stage) { return stage.empty() ? "none" : stage; };
+  return found->a == found->b ? found->a : or_none(found->a) + " / " + or_none(found->b);
 }
 
 // Of the last stages: what coin, if any, they throw.
@@ -125,7 +91,7 @@ double flip_probability(const std::string& draw_a, const std::string& draw_b,
 }  // namespace
 
 Distribution Distribution::of(const plumb_candidates& candidates) {
-  const Candidates sorted = Candidates::of(candidates);
+  const Left sorted = Left::of(candidates);
   Distribution found{sorted.ids, std::vector<double>(sorted.ids.size())};
   const float largest = *std::max_element(sorted.logits.begin(), sorted.logits.end());
   double sum = 0;
@@ -190,6 +156,8 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   errors.step = static_cast<uint32_t>(context.step);
   errors.draw_a = last_stage(a);
   errors.draw_b = last_stage(b);
+  errors.stages = compare_stages(a, of_a.left, b, of_b.left);
+  errors.first_stage = first_unequal(errors.stages);
   if (end_a || end_b) {
     if (end_a && end_b && end_a->code == PLUMB_CANCELLED && end_b->code == PLUMB_CANCELLED)
       return *end_a;
@@ -206,10 +174,10 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   errors.id_a = of_a.pick.id;
   errors.id_b = of_b.pick.id;
   if (!std::isnan(of_a.pick.coin)) errors.coin = of_a.pick.coin;
+  if (!std::isnan(of_b.pick.coin)) errors.coin_b = of_b.pick.coin;
   errors.n_kept_a = of_a.pick.n_kept;
   errors.n_kept_b = of_b.pick.n_kept;
   const Distribution left_a = Distribution::of(a.candidates());
-  errors.first_stage = first_unequal_stage(a, of_a.stages, b, of_b.stages);
   if (errors.first_stage.empty() && errors.draw_a == errors.draw_b && errors.id_a == errors.id_b) {
     errors.n_kept_both = static_cast<uint32_t>(
         std::ranges::count_if(left_a.probabilities, [](double p) { return p > 0; }));

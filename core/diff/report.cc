@@ -34,6 +34,8 @@ const char* door_name(Door door) {
       return "50 bytes";
     case Door::kText:
       return "60 text";
+    case Door::kContext:
+      return "70 context";
   }
   return "";
 }

@@ -25,8 +25,8 @@ inline Verdict worse(Verdict a, Verdict b) {
 }
 
 /// The doors of the corridor, in order: core/doc/diff.md.
-enum class Door { kPrompt, kTokens, kOps, kLogits, kPick, kBytes, kText };
-/// "00 prompt", "10 tokens", "20 ops", "30 logits", "40 pick", "50 bytes", "60 text".
+enum class Door { kPrompt, kTokens, kOps, kLogits, kPick, kBytes, kText, kContext };
+/// "00 prompt", "10 tokens", "20 ops", "30 logits", "40 pick", "50 bytes", "60 text", "70 context".
 const char* door_name(Door door);
 
 enum class Mode { kForced, kChained };
@@ -38,7 +38,8 @@ struct Place {
   Door door = Door::kPrompt;
   std::string op;  // door 20: "3.attn_q_rope"; else empty
   int32_t layer = -1;
-  /// Doors 00, 50, 60: a byte. 10: an index of the ids. 20 to 40: a position of the context.
+  /// Doors 00, 50, 60: a byte. 10: an index of the ids. 20 to 40: a position of the context. 70: a
+  /// message, or a row.
   uint64_t at = 0;
   uint32_t step = 0;  // generated tokens before it; 0: inside the prompt or at the first pick
   uint64_t bytes_begin = 0, bytes_end = 0;  // door 10: of the prompt that the id stands for
@@ -121,16 +122,29 @@ struct LogitErrors {
   std::vector<Top> top;
 };
 
+/// Both lists of stages, side by side: what was left behind one of each, or behind one of a side's
+/// own. An id that was cut cannot come back, but logits may be the same again.
+struct StageErrors {
+  std::string a, b;  // "min_p {"p":0.05}"; empty: the side has no stage here
+  uint32_t n_kept_a = 0, n_kept_b = 0;
+  uint32_t n_only_a = 0, n_only_b = 0;  // of these, that the other side has cut
+  std::vector<int32_t> only_a = {}, only_b = {};  // the first of them, by id
+  bool differs = false;  // in ids, or in the bits of a logit
+};
+
 /// Door 40 of one step: the same logits and the same coin given to both chains.
 struct PickErrors {
   uint32_t step = 0;
   int32_t id_a = -1, id_b = -1;  // under the same coin; -1: none
   std::string end_a, end_b;  // why a side picked none: a script that is over, a NUMERIC error
-  std::optional<double> coin;  // absent: none was used
+  std::optional<double> coin, coin_b;  // A's and B's; absent: none was used
   uint32_t n_kept_a = 0, n_kept_b = 0, n_kept_both = 0;
   double total_variation = 0;  // of the two distributions over the kept sets
   double flip_probability = 0;  // that the picks differ under one coin
-  std::string first_stage;  // the stage after which the candidates differ first; empty: none
+  std::vector<StageErrors> stages;  // as far as both ran
+  /// The stages of A and of B behind which the candidates differ first: "top_k {"k":2} / none", one
+  /// if both have the same; empty: none.
+  std::string first_stage;
   std::string draw_a, draw_b;  // the stages that picked: "gumbel"
   Verdict verdict = Verdict::kMatch;
 };

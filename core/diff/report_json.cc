@@ -104,6 +104,18 @@ void fields(auto&& visit, Is<LogitErrors> auto& logits) {
   visit("top", logits.top);
 }
 
+void fields(auto&& visit, Is<StageErrors> auto& stage) {
+  visit("a", stage.a);
+  visit("b", stage.b);
+  visit("n_kept_a", stage.n_kept_a);
+  visit("n_kept_b", stage.n_kept_b);
+  visit("n_only_a", stage.n_only_a);
+  visit("n_only_b", stage.n_only_b);
+  visit("only_a", stage.only_a);
+  visit("only_b", stage.only_b);
+  visit("differs", stage.differs);
+}
+
 void fields(auto&& visit, Is<PickErrors> auto& pick) {
   visit("step", pick.step);
   visit("verdict", pick.verdict);
@@ -114,12 +126,14 @@ void fields(auto&& visit, Is<PickErrors> auto& pick) {
   visit("draw_a", pick.draw_a);
   visit("draw_b", pick.draw_b);
   visit("coin", pick.coin);
+  visit("coin_b", pick.coin_b);
   visit("n_kept_a", pick.n_kept_a);
   visit("n_kept_b", pick.n_kept_b);
   visit("n_kept_both", pick.n_kept_both);
   visit("total_variation", pick.total_variation);
   visit("flip_probability", pick.flip_probability);
   visit("first_stage", pick.first_stage);
+  visit("stages", pick.stages);
 }
 
 void fields(auto&& visit, Is<ExactDoor> auto& door) {
@@ -208,8 +222,8 @@ struct Names<Verdict> {
 };
 template <>
 struct Names<Door> {
-  static constexpr std::array all = {Door::kPrompt, Door::kTokens, Door::kOps, Door::kLogits,
-                                     Door::kPick,   Door::kBytes,  Door::kText};
+  static constexpr std::array all = {Door::kPrompt, Door::kTokens, Door::kOps,  Door::kLogits,
+                                     Door::kPick,   Door::kBytes,  Door::kText, Door::kContext};
   static const char* of(Door door) { return door_name(door); }
 };
 template <>

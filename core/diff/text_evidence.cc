@@ -11,6 +11,7 @@ namespace plumbline::diff {
 namespace {
 
 using pipeline::Pipeline;
+using pipeline::SamplerChain;
 
 /// A pipeline with the metadata that it borrows.
 struct Made {
@@ -18,17 +19,57 @@ struct Made {
   std::unique_ptr<Pipeline> pipeline;
 };
 
-Result<Drawn> draw_one(pipeline::SamplerChain& chain, uint64_t seed, const Draw& draw) {
-  const std::vector<uint64_t> no_control((draw.logits.size() + 63) / 64, 0);
-  plumb_sample_context context =
-      pipeline::sample_context(seed, draw.prompt_ids, draw.generated_ids, no_control);
-  context.step = draw.step;
-  PLUMB_ASSIGN(const pipeline::Pick pick, chain.pick(draw.logits, context));
-  const plumb_candidates& candidates = chain.candidates();
-  Drawn drawn{pick.id, {candidates.ids, candidates.ids + candidates.n}};
-  std::ranges::sort(drawn.kept);
-  return drawn;
-}
+// Draws from a list of stages as if it had come to each draw as the draw says.
+class Drawer {
+ public:
+  static Result<std::shared_ptr<Drawer>> make(const config::SamplingConfig& states_of,
+                                              const config::SamplingConfig& sampling, Host& host,
+                                              uint32_t n_vocab,
+                                              std::optional<StageInPlace> in_place) {
+    PLUMB_ASSIGN(SamplerChain remembering, pipeline::make_sampler(states_of, host, n_vocab));
+    SamplerChain chain(n_vocab);
+    for (size_t i = 0; i < sampling.stages.size(); ++i) {
+      const config::StageConfig& stage = sampling.stages[i];
+      if (in_place && in_place->index == i) {
+        PLUMB_TRY(chain.add(*in_place->table, nullptr, stage.stage, stage.params_json));
+      } else {
+        PLUMB_TRY(pipeline::add_stage(chain, stage, host));
+      }
+    }
+    PLUMB_ASSIGN(std::vector<char> fresh, chain.state());
+    return std::make_shared<Drawer>(std::move(remembering), std::move(chain), std::move(fresh),
+                                    sampling.seed);
+  }
+
+  Drawer(SamplerChain remembering, SamplerChain chain, std::vector<char> fresh, uint64_t seed)
+      : remembering_(std::move(remembering)),
+        chain_(std::move(chain)),
+        fresh_(std::move(fresh)),
+        seed_(seed) {}
+
+  Result<Drawn> draw(const Draw& draw) {
+    const std::vector<uint64_t> no_control((draw.logits.size() + 63) / 64, 0);
+    plumb_sample_context context =
+        pipeline::sample_context(seed_, draw.prompt_ids, draw.generated_ids,
+                                 draw.control_bits.empty() ? no_control : draw.control_bits);
+    context.step = draw.step;
+    PLUMB_TRY(chain_.set_state(fresh_));
+    if (!draw.state.empty()) {
+      PLUMB_TRY(remembering_.set_state(draw.state));
+      PLUMB_TRY(chain_.take_over(remembering_));
+    }
+    PLUMB_ASSIGN(const pipeline::Pick pick, chain_.pick(draw.logits, context));
+    const plumb_candidates& candidates = chain_.candidates();
+    Drawn drawn{pick.id, {candidates.ids, candidates.ids + candidates.n}};
+    std::ranges::sort(drawn.kept);
+    return drawn;
+  }
+
+ private:
+  SamplerChain remembering_, chain_;
+  std::vector<char> fresh_;
+  uint64_t seed_;
+};
 
 // A function that keeps its pipeline alive.
 template <typename Input, typename Output, typename Call>
@@ -114,21 +155,21 @@ Result<TemplateEvidence> template_evidence(Pipeline& a, Pipeline& b, Conversatio
 }
 
 SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
-                                 Host& host, Draw draw) {
+                                 const config::SamplingConfig& remembering, Host& host, Draw draw) {
   SamplerEvidence evidence;
   const auto n_vocab = static_cast<uint32_t>(draw.logits.size());
   evidence.draw = std::move(draw);
   evidence.sampling_a = a;
   evidence.sampling_b = b;
-  evidence.sampled = [&host,
-                      n_vocab](const config::SamplingConfig& sampling) -> Result<SamplerSide> {
-    PLUMB_ASSIGN(pipeline::SamplerChain made, pipeline::make_sampler(sampling, host, n_vocab));
-    const auto chain = std::make_shared<pipeline::SamplerChain>(std::move(made));
-    return SamplerSide(
-        [chain, seed = sampling.seed](const Draw& input) { return draw_one(*chain, seed, input); });
+  evidence.sampled = [&host, n_vocab, remembering](
+                         const config::SamplingConfig& sampling,
+                         std::optional<StageInPlace> in_place) -> Result<SamplerSide> {
+    PLUMB_ASSIGN(const std::shared_ptr<Drawer> drawer,
+                 Drawer::make(remembering, sampling, host, n_vocab, in_place));
+    return SamplerSide([drawer](const Draw& input) { return drawer->draw(input); });
   };
   const auto side = [&](const config::SamplingConfig& sampling) {
-    auto made = evidence.sampled(sampling);
+    auto made = evidence.sampled(sampling, std::nullopt);
     if (made) return *std::move(made);
     return SamplerSide([error = made.error()](const Draw&) -> Result<Drawn> { return error; });
   };

@@ -67,6 +67,10 @@ struct Draw {
   std::vector<float> logits;
   uint64_t step = 0;
   std::vector<int32_t> prompt_ids, generated_ids;
+  std::vector<uint64_t> control_bits;  // as plumb_sample_context has them; empty: none
+  /// What the stages of the list that remembers (sampler_evidence) do so in front of the draw;
+  /// empty: nothing. Other lists take over what they have of its stages.
+  std::vector<char> state;
 };
 struct Drawn {
   int32_t id = -1;
@@ -74,11 +78,17 @@ struct Drawn {
   bool operator==(const Drawn&) const = default;
 };
 using SamplerSide = SideOf<Draw, Drawn>;
+/// A stage of a list that another library takes the place of.
+struct StageInPlace {
+  size_t index;
+  const plumb_sampler* table;
+};
 struct SamplerEvidence {
   Draw draw;
   SamplerSide a, b;
   config::SamplingConfig sampling_a, sampling_b;
-  std::function<Result<SamplerSide>(const config::SamplingConfig&)> sampled;
+  std::function<Result<SamplerSide>(const config::SamplingConfig&, std::optional<StageInPlace>)>
+      sampled;
 };
 
 /// Doors 50 and 60: generated ids to the text that is shown.
@@ -101,8 +111,8 @@ Result<TemplateEvidence> template_evidence(pipeline::Pipeline& a, pipeline::Pipe
 Result<DetokenisationEvidence> detokenisation_evidence(pipeline::Pipeline& a, pipeline::Pipeline& b,
                                                        Ids ids);
 /// Of two lists of stages, with the seeds of their coins. A side that cannot be made refuses all
-/// draws.
+/// draws. remembering: one of the two.
 SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
-                                 Host& host, Draw draw);
+                                 const config::SamplingConfig& remembering, Host& host, Draw draw);
 
 }  // namespace plumbline::diff

@@ -16,7 +16,7 @@ using diff::PromptReport;
 using diff::Verdict;
 
 constexpr Door kDoors[] = {Door::kPrompt, Door::kTokens, Door::kOps, Door::kLogits,
-                           Door::kPick,   Door::kBytes,  Door::kText};
+                           Door::kPick,   Door::kBytes,  Door::kText, Door::kContext};
 
 // XML 1.0, section 2.2: what a document may hold at all; the rest cannot even be escaped.
 bool is_in_xml(char32_t c) {

@@ -57,8 +57,12 @@ Result<std::unique_ptr<OpenedSide>> open_side(const std::string& model,
                                               const OpenedSide* other) {
   PLUMB_ASSIGN(const std::string path, path_of(model));
   config::LoadRequest request{.file = PLUMB_SOURCE_DIR "/configs/pipelines/smollm2.yaml",
-                              .overrides = {"sampling.profile=diff-greedy", "kernels.threads=2"},
+                              .overrides = {"kernels.threads=2"},
                               .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}};
+  const bool has_sampling = std::ranges::any_of(settings, [](const std::string& setting) {
+    return setting.starts_with("sampling.stages") || setting.starts_with("sampling.profile");
+  });
+  if (!has_sampling) request.overrides.push_back("sampling.profile=diff-greedy");
   // Room for the longest prompt, and no more.
   request.overrides.push_back("context.reserve_output=4");
   request.overrides.push_back(is_tiny(model) ? "context.length=48" : "context.length=640");

@@ -203,7 +203,7 @@ TEST(DiffEngine, SamplerStagesAreJudgedOnTheSameLogits) {
   EXPECT_THAT(ops_that_differ(prompt), IsEmpty());
   ASSERT_TRUE(prompt.place);
   EXPECT_EQ(prompt.place->door, Door::kPick);
-  EXPECT_EQ(prompt.picks.at(0).first_stage, "0.top_k/temperature");
+  EXPECT_EQ(prompt.picks.at(0).first_stage, "top_k {\"k\":2} / none");
   EXPECT_EQ(prompt.picks.at(0).n_kept_a, 2u);
   EXPECT_EQ(prompt.picks.at(0).n_kept_b, 5u);
   EXPECT_EQ(prompt.picks.at(0).n_kept_both, 2u);

@@ -155,7 +155,22 @@ class Maker {
     errors.total_variation = std::min(1.0, 3 * logits.gap_change);
     errors.flip_probability = std::min(1.0, logits.gap_change);
     errors.draw_a = errors.draw_b = "gumbel";
-    if (errors.id_a != errors.id_b) errors.first_stage = "top_p";
+    const bool differs = errors.id_a != errors.id_b;
+    errors.coin_b = coin;
+    errors.stages = {{.a = "temperature {\"t\":0.7}",
+                      .b = "temperature {\"t\":0.7}",
+                      .n_kept_a = 49152,
+                      .n_kept_b = 49152},
+                     {.a = "top_p {\"p\":0.9}",
+                      .b = differs ? "" : "top_p {\"p\":0.9}",
+                      .n_kept_a = 40,
+                      .n_kept_b = 39,
+                      .n_only_a = 2,
+                      .n_only_b = 1,
+                      .only_a = {311, 355},
+                      .only_b = {388},
+                      .differs = differs}};
+    if (differs) errors.first_stage = "top_p {\"p\":0.9} / none";
     errors.verdict = logits.verdict;
     return errors;
   }
@@ -317,6 +332,7 @@ diff::Report made_match() {
     pick.total_variation = pick.flip_probability = 0;
     pick.id_b = pick.id_a;
     pick.n_kept_b = pick.n_kept_both = pick.n_kept_a;
+    pick.stages.clear();
     pick.verdict = Verdict::kMatch;
   }
   return report;

@@ -1,5 +1,5 @@
-// mutants.h: one thing broken in a tokenizer.json, a chat template or a list of sampler stages, as
-// people have broken it. Each is named for the cause that a diagnosis should find.
+// mutants.h: one thing broken in a tokenizer.json, a chat template, a list of sampler stages or a
+// conversation, as people have broken it. Each is named for the cause that a diagnosis should find.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/config/pipeline_config.h"
+#include "core/diff/conversation_play.h"
 
 namespace plumbline::test {
 
@@ -37,5 +38,15 @@ struct SamplingMutant {
   std::function<bool(config::SamplingConfig& sampling)> apply;
 };
 const std::vector<SamplingMutant>& sampling_mutants();
+
+/// Does it to a conversation, behind each of its turns at which it can be done.
+struct ConversationMutant {
+  const char* cause;
+  const char* how;
+  std::function<Result<void>(pipeline::Pipeline& pipeline, conversation::Conversation& conversation,
+                             const diff::TurnSeen& seen)>
+      apply;
+};
+const std::vector<ConversationMutant>& conversation_mutants();
 
 }  // namespace plumbline::test

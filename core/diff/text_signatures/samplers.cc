@@ -1,57 +1,39 @@
+#include "core/diff/text_signatures/samplers.h"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/diff/text_signatures/diagnose.h"
-#include "core/diff/text_signatures/trial.h"
-#include "plumb/sdk/philox.h"
 
 namespace plumbline::diff {
 namespace {
 
-using Stages = std::vector<config::StageConfig>;
-using SamplerHypotheses = std::vector<TextHypothesis<Draw, Drawn>>;
+using config::StageConfig;
+using Stages = std::vector<StageConfig>;
 
-constexpr std::array kTruncations = {"top_k", "top_p", "min_p"};
-constexpr std::array kDraws = {"greedy", "cdf", "gumbel"};
+constexpr std::array kTruncations = {"top_k",       "top_p", "min_p", "typical",
+                                     "top_n_sigma", "xtc",   "cap"};
+constexpr std::array kPenalties = {"frequency", "presence", "repetition", "dry"};
+constexpr std::array kTemperatures = {"temperature", "dynamic_temperature"};
+// Of the draws those that need no parameters.
+constexpr std::array kPlainDraws = {"greedy", "cdf", "gumbel", "xorshift64"};
 
-bool is_one_of(const std::string& stage, const auto& names) {
+bool is_one_of(std::string_view stage, const auto& names) {
   return std::ranges::find(names, stage) != names.end();
+}
+
+// The same draw with another generator of coins.
+bool is_other_generator(std::string_view one, std::string_view other) {
+  return (one == "cdf" && other == "xorshift64") || (one == "xorshift64" && other == "cdf");
 }
 
 std::ptrdiff_t offset(size_t index) {
   return static_cast<std::ptrdiff_t>(index);
 }
 
-/// Rows of every shape that decides a stage: steep and flat, with ties among the best and at the
-/// edge of what is kept.
-std::vector<Draw> sampler_probes(const Draw& given) {
-  constexpr uint64_t kSeed = 20;
-  constexpr double kScales[] = {0.01, 1, 3, 10};
-  std::vector<Draw> probes;
-  for (size_t scale = 0; scale < std::size(kScales); ++scale) {
-    for (const bool has_ties : {false, true}) {
-      for (uint64_t step = 0; step < 3; ++step) {
-        Draw probe = given;
-        probe.step = given.step + step;
-        for (size_t id = 0; id < probe.logits.size(); ++id) {
-          const double coin = coin_gumbel(kSeed + scale, step, static_cast<int32_t>(id));
-          const double logit = std::log(coin / (1 - coin)) * kScales[scale];
-          probe.logits[id] = static_cast<float>(has_ties ? std::floor(logit) : logit);
-        }
-        probes.push_back(std::move(probe));
-      }
-    }
-  }
-  Draw even = given;
-  std::ranges::fill(even.logits, 0.0F);
-  probes.push_back(std::move(even));
-  return probes;
-}
-
-class StageHypotheses {
+class ListHypotheses {
  public:
-  StageHypotheses(const SamplerEvidence& evidence, SamplerHypotheses& out)
+  ListHypotheses(const SamplerEvidence& evidence, SamplerHypotheses& out)
       : evidence_(evidence), out_(out), stages_(evidence.sampling_a.stages) {}
 
   void add_all() {
@@ -62,8 +44,6 @@ class StageHypotheses {
     }
     add_draw();
     add_more();
-    add_keys();
-    add_ties();
   }
 
  private:
@@ -71,8 +51,7 @@ class StageHypotheses {
     config::SamplingConfig changed = evidence_.sampling_a;
     changed.stages = stages;
     out_.push_back(
-        {signature, std::move(statement),
-         [sampled = evidence_.sampled, changed = std::move(changed)] { return sampled(changed); }});
+        config_hypothesis(evidence_, signature, std::move(statement), std::move(changed)));
   }
 
   void add_missing(size_t i) {
@@ -83,29 +62,46 @@ class StageHypotheses {
 
   // Behind a draw nothing counts.
   void add_moved(size_t i) {
-    if (is_one_of(stages_[i].stage, kDraws)) return;
+    if (is_draw(stages_[i].stage)) return;
     for (size_t to = 0; to < stages_.size(); ++to) {
-      if (to == i || is_one_of(stages_[to].stage, kDraws)) continue;
+      if (to == i || is_draw(stages_[to].stage)) continue;
       Stages moved = stages_;
       moved.erase(moved.begin() + offset(i));
       moved.insert(moved.begin() + offset(to), stages_[i]);
-      const std::string& passed = stages_[to].stage;
-      const std::string how = stages_[i].stage + (to < i ? " before " : " behind ") + passed +
-                              ", A the other way round";
-      const bool heats =
-          to < i && stages_[i].stage == "temperature" && is_one_of(passed, kTruncations);
-      if (heats)
-        add("temperature_before_truncation",
-            "B truncates what the temperature has reshaped, A the model's own distribution: B "
-            "has " +
-                how,
-            moved);
+      const std::string how = stages_[i].stage + (to < i ? " before " : " behind ") +
+                              stages_[to].stage + ", A the other way round";
+      add_special_move(i, to, how, moved);
       add("stage_order_changed", "B has " + how, moved);
     }
   }
 
+  // Moves that have a name of their own: what passes a truncation.
+  void add_special_move(size_t i, size_t to, const std::string& how, const Stages& moved) {
+    const auto first = stages_.begin() + offset(std::min(i, to));
+    const auto end = stages_.begin() + offset(std::max(i, to)) + 1;
+    if (std::none_of(first, end, [](const StageConfig& one) { return is_truncation(one.stage); }))
+      return;
+    const bool is_earlier = to < i;
+    if (is_temperature(stages_[i].stage)) {
+      add(is_earlier ? "temperature_before_truncation" : "temperature_behind_truncation",
+          std::string(is_earlier ? "B truncates what the temperature has reshaped, A the model's "
+                                   "own distribution"
+                                 : "B truncates the model's own distribution, A what the "
+                                   "temperature has reshaped") +
+              ": B has " + how,
+          moved);
+    } else if (is_penalty(stages_[i].stage)) {
+      add(is_earlier ? "penalty_before_truncation" : "penalty_behind_truncation",
+          std::string(is_earlier ? "B truncates what a penalty has changed, A the logits before it"
+                                 : "B penalises what a truncation has left, A all that it will "
+                                   "truncate") +
+              ": B has " + how,
+          moved);
+    }
+  }
+
   void add_parameter(size_t i) {
-    for (const config::StageConfig& theirs : evidence_.sampling_b.stages) {
+    for (const StageConfig& theirs : evidence_.sampling_b.stages) {
       if (theirs.stage != stages_[i].stage || theirs.params_json == stages_[i].params_json)
         continue;
       Stages changed = stages_;
@@ -118,19 +114,24 @@ class StageHypotheses {
   }
 
   void add_draw() {
-    if (stages_.empty() || !is_one_of(stages_.back().stage, kDraws)) return;
-    for (const char* draw : kDraws) {
-      if (stages_.back().stage == draw) continue;
+    if (stages_.empty() || !is_draw(stages_.back().stage)) return;
+    const auto drawn_by = [&](const StageConfig& draw) {
+      const std::string& own = stages_.back().stage;
+      if (own == draw.stage) return;
       Stages changed = stages_;
-      changed.back() = {draw, config::kAuto, "{}"};
-      add("draw_changed", std::string("B draws by ") + draw + ", A by " + stages_.back().stage,
-          changed);
-    }
+      changed.back() = draw;
+      add(is_other_generator(own, draw.stage) ? "generator_changed" : "draw_changed",
+          "B draws by " + draw.stage + ", A by " + own, changed);
+    };
+    for (const char* draw : kPlainDraws) drawn_by({draw, config::kAuto, "{}"});
+    if (evidence_.sampling_b.stages.empty()) return;
+    const StageConfig& theirs = evidence_.sampling_b.stages.back();
+    if (is_draw(theirs.stage) && !is_one_of(theirs.stage, kPlainDraws)) drawn_by(theirs);
   }
 
   void add_more() {
-    for (const config::StageConfig& theirs : evidence_.sampling_b.stages) {
-      if (is_one_of(theirs.stage, kDraws) ||
+    for (const StageConfig& theirs : evidence_.sampling_b.stages) {
+      if (is_draw(theirs.stage) ||
           std::ranges::any_of(stages_, [&](const auto& own) { return own.stage == theirs.stage; }))
         continue;
       for (size_t to = 0; to < stages_.size(); ++to) {
@@ -142,52 +143,37 @@ class StageHypotheses {
     }
   }
 
-  void add_keys() {
-    if (evidence_.sampling_b.seed != evidence_.sampling_a.seed) {
-      config::SamplingConfig changed = evidence_.sampling_a;
-      changed.seed = evidence_.sampling_b.seed;
-      out_.push_back({"seed_changed",
-                      "B's coins have the seed " + std::to_string(changed.seed) + ", A's " +
-                          std::to_string(evidence_.sampling_a.seed),
-                      [sampled = evidence_.sampled, changed] { return sampled(changed); }});
-    }
-    const auto keyed = [&](std::string statement, std::function<void(uint64_t&)> change) {
-      out_.push_back({"coin_keyed_differently", std::move(statement),
-                      [a = evidence_.a, change = std::move(change)] {
-                        return Result<SamplerSide>([a, change](Draw draw) {
-                          change(draw.step);
-                          return a(draw);
-                        });
-                      }});
-    };
-    keyed("B's coins are those of one step later", [](uint64_t& step) { ++step; });
-    keyed("B's coins are those of one step earlier", [](uint64_t& step) { --step; });
-    keyed("B's coins are those of the first step at every step", [](uint64_t& step) { step = 0; });
-  }
-
-  // The row backwards: among equals the last comes first. Other draws than greedy see ids in coins.
-  void add_ties() {
-    if (stages_.empty() || stages_.back().stage != "greedy") return;
-    out_.push_back({"tie_break_changed", "B prefers the higher of two ids with the same logit",
-                    [a = evidence_.a] {
-                      return Result<SamplerSide>([a](Draw draw) -> Result<Drawn> {
-                        std::ranges::reverse(draw.logits);
-                        PLUMB_ASSIGN(Drawn drawn, a(draw));
-                        const auto last = static_cast<int32_t>(draw.logits.size()) - 1;
-                        drawn.id = last - drawn.id;
-                        for (int32_t& id : drawn.kept) id = last - id;
-                        std::ranges::reverse(drawn.kept);
-                        return drawn;
-                      });
-                    }});
-  }
-
   const SamplerEvidence& evidence_;
   SamplerHypotheses& out_;
   const Stages stages_;
 };
 
 }  // namespace
+
+bool is_truncation(std::string_view stage) {
+  return is_one_of(stage, kTruncations);
+}
+bool is_penalty(std::string_view stage) {
+  return is_one_of(stage, kPenalties);
+}
+bool is_temperature(std::string_view stage) {
+  return is_one_of(stage, kTemperatures);
+}
+bool is_draw(std::string_view stage) {
+  return is_one_of(stage, kPlainDraws) || stage == "mirostat_v2";
+}
+
+SamplerHypothesis config_hypothesis(const SamplerEvidence& evidence, std::string signature,
+                                    std::string statement, config::SamplingConfig changed) {
+  return {std::move(signature), std::move(statement),
+          [sampled = evidence.sampled, changed = std::move(changed)] {
+            return sampled(changed, std::nullopt);
+          }};
+}
+
+void add_list_hypotheses(const SamplerEvidence& evidence, SamplerHypotheses& out) {
+  ListHypotheses(evidence, out).add_all();
+}
 
 std::optional<Cause> diagnose_sampler(const SamplerEvidence& evidence) {
   std::vector<Draw> inputs = {evidence.draw};
@@ -196,7 +182,9 @@ std::optional<Cause> diagnose_sampler(const SamplerEvidence& evidence) {
   // What was drawn may be the same, by another stage or with another probability.
   if (!trial.differs()) return std::nullopt;
   SamplerHypotheses hypotheses;
-  StageHypotheses(evidence, hypotheses).add_all();
+  add_rule_hypotheses(evidence, hypotheses);
+  add_list_hypotheses(evidence, hypotheses);
+  add_context_hypotheses(evidence, hypotheses);
   return trial.judge(hypotheses);
 }
 

@@ -168,6 +168,22 @@ function timeline(steps) {
   }, 300);
 }
 
+// Both lists of sampler stages at the first step whose pick is not the same, else at the first.
+function stagesTable(prompt) {
+  const pick = prompt.picks.find((p) => p.verdict !== "MATCH") ?? prompt.picks[0];
+  if (pick === undefined || pick.stages.length === 0) return null;
+  const ids = (first, n) => first.join(" ") + (n > first.length ? " …" : "");
+  const shown = (stage) => el("bdi", {}, stage === "" ? "none" : stage);
+  return [el("h3", {}, "Sampler stages at step " + pick.step), table([
+    { name: "Stage of A", of: (s) => shown(s.a) }, { name: "of B", of: (s) => shown(s.b) },
+    { name: "Left in A", n: true, of: (s) => s.n_kept_a }, { name: "in B", n: true, of: (s) => s.n_kept_b },
+    { name: "Only in A", of: (s) => ids(s.only_a, s.n_only_a) }, { name: "Only in B", of: (s) => ids(s.only_b, s.n_only_b) },
+    { name: "Logits", of: (s) => (s.differs ? "differ" : "equal") },
+  ], pick.stages, "Sampler stages", (s) => ({ class: s.differs && "over" })),
+  el("p", { class: "small soft" }, "Picked: id " + pick.id_a + " and id " + pick.id_b +
+    (pick.coin === null ? "" : ", with the coins " + number(pick.coin) + " and " + optional(pick.coin_b)) + ".")];
+}
+
 function stepsSection(prompt) {
   const steps = stepsOf(prompt);
   if (steps.length === 0) return null;
@@ -177,6 +193,7 @@ function stepsSection(prompt) {
     steps.some((step) => step.logits.gap_change !== 0 || flips(step)) && [timeline(steps), key(
       [svg("circle", { class: "within", cx: 9, cy: 7, r: 4.5 }), "within noise"], [svg("path", { class: "over", d: triangle(9, 7, 6) }), "beyond it"],
       [svg("path", { class: "budget", d: "M1,7H17" }), "noise of this pair"], [svg("path", { class: "hollow", d: diamond(9, 7, 6) }), "the first or the pick flips"])],
+    stagesTable(prompt),
     tableBehind("Steps as a table", () => table([
       { name: "Step", n: true, of: ({ logits: l }) => l.step }, { name: "Position", n: true, of: ({ logits: l }) => l.position },
       { name: "Verdict", of: ({ logits: l }) => verdict(l.verdict) },

@@ -80,7 +80,15 @@ Report full_report() {
   prompt.logits = {logits};
   PickErrors pick;
   pick.coin = 0.1;
-  pick.first_stage = "0.top_k";
+  pick.first_stage = "top_k {\"k\":2}";
+  pick.coin_b = 0.25;
+  pick.stages = {{.a = "top_k {\"k\":2}",
+                  .b = "",
+                  .n_kept_a = 2,
+                  .n_kept_b = 3,
+                  .n_only_b = 1,
+                  .only_b = {7},
+                  .differs = true}};
   pick.total_variation = std::nan("");
   prompt.picks = {pick, PickErrors{}};
   prompt.text_a = "a";

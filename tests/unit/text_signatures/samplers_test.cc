@@ -1,7 +1,9 @@
 // Causes at door 40. Oracle: the mutant that was made, whose name is the cause, and for what no
 // file can say, a side with that very thing done to it. Signatures were written with the first two
 // chains at hand.
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plumb/sdk/philox.h"
 #include "tests/support/mutants.h"
@@ -27,16 +29,28 @@ std::vector<SamplingConfig> chains() {
   const StageConfig top_p = stage("top_p", R"({"p": 0.9})");
   const StageConfig top_k = stage("top_k", R"({"k": 40})");
   const StageConfig heat = stage("temperature", R"({"t": 0.7})");
+  const StageConfig frequency = stage("frequency", R"({"strength": 0.6})");
+  const StageConfig presence = stage("presence", R"({"strength": 0.8})");
+  const StageConfig repetition = stage("repetition", R"({"theta": 1.3})");
   const auto chain = [](std::vector<StageConfig> stages) {
     SamplingConfig sampling;
     sampling.stages = std::move(stages);
     sampling.seed = 7;
     return sampling;
   };
-  return {chain({min_p, heat, stage("cdf")}),    chain({top_k, top_p, heat, stage("gumbel")}),
-          chain({top_p, heat, stage("gumbel")}), chain({top_k, min_p, heat, stage("cdf")}),
-          chain({top_p, stage("cdf")}),          chain({min_p, top_p, heat, stage("gumbel")}),
-          chain({top_k, heat, stage("cdf")})};
+  return {chain({min_p, heat, stage("cdf")}),
+          chain({top_k, top_p, heat, stage("gumbel")}),
+          chain({top_p, heat, stage("gumbel")}),
+          chain({top_k, min_p, heat, stage("cdf")}),
+          chain({top_p, stage("cdf")}),
+          chain({min_p, top_p, heat, stage("gumbel")}),
+          chain({top_k, heat, stage("cdf")}),
+          chain({frequency, repetition, top_k, min_p, heat, stage("gumbel")}),
+          chain({repetition, presence, top_p, heat, stage("cdf")}),
+          chain({frequency, heat, top_p, stage("gumbel")}),
+          chain({frequency, heat, stage("mirostat_v2", R"({"tau": 3})")}),
+          chain({heat, min_p, stage("xorshift64")}),
+          chain({presence, stage("greedy")})};
 }
 
 Draw draw(uint64_t step) {
@@ -47,19 +61,50 @@ Draw draw(uint64_t step) {
     const double coin = coin_gumbel(99, step, static_cast<int32_t>(id));
     made.logits[id] = static_cast<float>(2.5 * std::log(coin / (1 - coin)));
   }
+  // Some of the best, so that penalties bite; one of each part is a control token.
+  std::vector<int32_t> best(kVocab);
+  std::iota(best.begin(), best.end(), 0);
+  std::ranges::sort(best, std::greater<>(),
+                    [&](int32_t id) { return made.logits[static_cast<size_t>(id)]; });
+  made.prompt_ids = {best[0], best[4], best[2], best[0], best[6]};
+  made.generated_ids = {best[1], best[2], best[3], best[1], best[6]};
+  made.control_bits.resize((kVocab + 63) / 64);
+  for (const int32_t id : {best[2], best[6]}) {
+    const auto at = static_cast<size_t>(id);
+    made.control_bits[at / 64] |= uint64_t{1} << (at % 64);
+  }
+  return made;
+}
+
+// The draw behind `step` others, with what A's stages remember of them.
+Draw draw_of(const SamplingConfig& a, uint64_t step) {
+  Draw made = draw(step);
+  auto chain = pipeline::make_sampler(a, host(), kVocab);
+  EXPECT_TRUE(chain);
+  if (!chain) return made;
+  for (uint64_t before = 0; before < step; ++before) {
+    const Draw earlier = draw(before);
+    plumb_sample_context context = pipeline::sample_context(
+        a.seed, earlier.prompt_ids, earlier.generated_ids, earlier.control_bits);
+    context.step = before;
+    EXPECT_TRUE(chain->pick(earlier.logits, context));
+  }
+  if (auto state = chain->state()) made.state = *std::move(state);
   return made;
 }
 
 diff::SamplerEvidence evidence_of(const SamplingConfig& a, const SamplingConfig& b, Draw given) {
-  return diff::sampler_evidence(a, b, host(), std::move(given));
+  return diff::sampler_evidence(a, b, a, host(), std::move(given));
 }
 
 // The first step at which the sides part.
-std::optional<uint64_t> parting(const diff::SamplerEvidence& evidence) {
-  for (uint64_t step = 0; step < 64; ++step) {
-    const auto a = evidence.a(draw(step));
-    const auto b = evidence.b(draw(step));
-    if (a && b && *a != *b) return step;
+std::optional<Draw> parting(const diff::SamplerEvidence& evidence) {
+  for (uint64_t step = 0; step < 32; ++step) {
+    Draw given = draw_of(evidence.sampling_a, step);
+    const auto a = evidence.a(given);
+    const auto b = evidence.b(given);
+    EXPECT_TRUE(a && b) << (b ? "" : b.error().message);
+    if (a && b && *a != *b) return given;
   }
   return std::nullopt;
 }
@@ -72,9 +117,9 @@ Score diagnose_mutants(size_t first, size_t end) {
       SamplingConfig broken = whole;
       if (!mutant.apply(broken)) continue;
       diff::SamplerEvidence evidence = evidence_of(whole, broken, draw(0));
-      const auto step = parting(evidence);
-      if (!step) continue;
-      evidence.draw = draw(*step);
+      auto given = parting(evidence);
+      if (!given) continue;
+      evidence.draw = *std::move(given);
       score.count("chain " + std::to_string(chain) + ", " + mutant.how, mutant.cause,
                   diagnose_sampler(evidence));
     }

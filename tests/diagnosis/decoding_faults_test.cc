@@ -1,0 +1,94 @@
+// decoding_faults_test: each fault of decoding_faults.jsonl in a whole model that no signature was
+// written on: is it seen where the pick is made, and is its cause named right? Oracle: what was
+// done to the stages of one side.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "tests/diagnosis/sides.h"
+#include "tests/support/golden_cases.h"
+
+namespace plumbline::diff::test {
+namespace {
+
+struct DecodingFault {
+  uint32_t index = 0;
+  std::string cause, model;
+  std::string a, b;  // stages
+  bool is_chat = false;  // a conversation, whose template writes control tokens
+};
+
+void PrintTo(const DecodingFault& one, std::ostream* out) {
+  *out << one.cause << " in " << one.model << ": " << one.a << " -> " << one.b;
+}
+
+/// A long run takes all; else those of the model that needs no download.
+std::vector<DecodingFault> decoding_faults() {
+  std::vector<DecodingFault> taken;
+  uint32_t index = 0;
+  for (const auto& line :
+       plumbline::test::read_jsonl(PLUMB_SOURCE_DIR "/tests/diagnosis/decoding_faults.jsonl")) {
+    DecodingFault one{index++,      line.at("cause"), line.at("model"),
+                      line.at("a"), line.at("b"),     line.value("chat", false)};
+    if (is_long() || is_tiny(one.model)) taken.push_back(std::move(one));
+  }
+  return taken;
+}
+
+PromptInput prompt_of(const OpenedSide& side, const DecodingFault& fault) {
+  const auto& all = texts("held_out");
+  const std::string& text = all[chosen(7000 + fault.index, static_cast<uint32_t>(all.size()))];
+  if (!fault.is_chat) return prompt_for(side, fault.model, text);
+  return {.messages = pipeline::OrderedJson::array({{{"role", "user"}, {"content", text}}})};
+}
+
+class DecodingFaults : public testing::TestWithParam<DecodingFault> {
+ public:
+  static void TearDownTestSuite() {
+    std::printf("decoding faults: place right %zu of %zu, cause named right %zu, wrong %zu\n",
+                n_placed_, n_, n_named_, n_misnamed_);
+    EXPECT_EQ(n_placed_, n_);
+    EXPECT_GE(static_cast<double>(n_named_), 0.95 * static_cast<double>(n_));
+  }
+
+ protected:
+  static inline size_t n_ = 0, n_placed_ = 0, n_named_ = 0, n_misnamed_ = 0;
+};
+
+TEST_P(DecodingFaults, ArePlacedAndNamed) {
+  const DecodingFault& fault = GetParam();
+  auto a = open_side(fault.model, {"sampling.stages=" + fault.a});
+  ASSERT_TRUE(a) << a.error().message;
+  auto b = open_side(fault.model, {"sampling.stages=" + fault.b}, a->get());
+  ASSERT_TRUE(b) << b.error().message;
+  const auto report = compare(
+      *(*a)->side, *(*b)->side,
+      {.prompts = {prompt_of(**a, fault)}, .n_steps = 6, .seed = 5, .noise = &shipped_noise()});
+  ASSERT_TRUE(report) << report.error().message;
+  const PromptReport& found = report->prompts.front();
+  const bool is_placed =
+      found.verdict == Verdict::kWrong && found.place && found.place->door == Door::kPick;
+  const bool is_named = found.cause && (found.cause->signature == fault.cause ||
+                                        std::ranges::count(found.cause->also, fault.cause) > 0);
+  ++n_;
+  n_placed_ += is_placed;
+  n_named_ += is_named;
+  n_misnamed_ += !is_named && found.cause;
+  std::printf("%-30s %-20s %-6s %s\n", fault.cause.c_str(), fault.model.c_str(),
+              is_placed ? "right" : "WRONG",
+              found.cause ? found.cause->signature.c_str() : "unknown");
+  std::fflush(stdout);
+  EXPECT_TRUE(is_placed) << verdict_name(found.verdict)
+                         << (found.place ? std::string(" at ") + door_name(found.place->door) : "");
+  EXPECT_TRUE(is_named || !found.cause) << found.cause->statement;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DecodingFaults, testing::ValuesIn(decoding_faults()),
+                         [](const auto& one) {
+                           return one.param.cause + "_" + std::to_string(one.param.index);
+                         });
+
+}  // namespace
+}  // namespace plumbline::diff::test
