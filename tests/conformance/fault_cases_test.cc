@@ -109,6 +109,8 @@ TEST_P(FaultCases, EachBreaksItsOpsAndNothingElse) {
       }
       if (HasFailure()) return;
     }
+    // No case writes rows that a cache has held before; tests/diagnosis does.
+    if (fault->name == "kv_old_row_kept") continue;
     for (uint32_t kind = PLUMB_OP_EMBED; kind <= PLUMB_OP_ARGMAX; ++kind) {
       EXPECT_TRUE(!fault->ops.has(kind) || changed.contains(kind))
           << fault->name << " has broken no op of kind " << kind;
