@@ -2,6 +2,7 @@
 #include <memory>
 #include <new>
 
+#include "core/base/os/terminal.h"
 #include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
@@ -133,7 +134,10 @@ class Run {
       return;
     }
     if (options_.json) return;
-    if (event.kind == OutputEvent::Kind::kContent) return print(event.text);
+    if (event.kind == OutputEvent::Kind::kContent) {
+      // A model's bytes are data, and none of them a command to a terminal.
+      return is_at_terminal_ ? print(harmless(event.text)) : print(event.text);
+    }
     if (options_.quiet) return;
     if (event.kind == OutputEvent::Kind::kToolCall) {
       note("[calls " + std::string(event.text) + "]");
@@ -169,6 +173,7 @@ class Run {
   }
 
   RunOptions& options_;
+  const bool is_at_terminal_ = os::is_terminal(os::Stream::kOutput);
   Session session_;
   pipeline::Diagnostics seen_;
   pipeline::Prompt prompt_;

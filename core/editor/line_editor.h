@@ -47,6 +47,9 @@ class LineEditor {
 
   /// Brings the terminal up to date.
   std::string paint(const Window& window);
+  /// The same after others have written to the terminal: the entry is shown anew, from the cursor's
+  /// row on.
+  std::string paint_anew(const Window& window);
   /// The entry is done: it stays on the screen, the cursor is in column 0 below it.
   std::string finish(const Window& window);
 

@@ -79,6 +79,11 @@ std::string LineEditor::paint(const Window& window) {
   return bytes;
 }
 
+std::string LineEditor::paint_anew(const Window& window) {
+  std::string bytes = painter_.forget();
+  return bytes += paint(window);
+}
+
 std::string LineEditor::finish(const Window& window) {
   choices_.clear();
   search_.reset();

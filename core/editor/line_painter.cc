@@ -75,6 +75,12 @@ std::string LinePainter::paint_on_empty(Frame frame, const Window& window) {
   return std::string(kEraseWindow) + paint(std::move(frame), window);
 }
 
+std::string LinePainter::forget() {
+  shown_ = {};
+  at_row_ = 0;
+  return std::string(kEraseBelow);
+}
+
 std::string LinePainter::finish() {
   std::string bytes;
   if (!shown_.rows.empty()) bytes = to_row(shown_.rows.size() - 1) + "\r\n";

@@ -37,6 +37,8 @@ class LinePainter {
   std::string paint(Frame frame, const Window& window);
   /// The window is emptied first.
   std::string paint_on_empty(Frame frame, const Window& window);
+  /// Others have written over it: the next frame is a new one, painted from the cursor's row on.
+  std::string forget();
   /// The cursor goes below the last row; the next frame is a new one.
   std::string finish();
 

@@ -17,6 +17,9 @@ class ChatDesk : public PlumbCommand {
   std::unique_ptr<PtyProgram> sit_down(const std::vector<std::string>& options = {},
                                        size_t n_columns = 80, size_t n_rows = 24,
                                        const std::vector<std::string>& environment = {}) const;
+  /// A command line of plumb, with the tiny model, for a terminal.
+  std::vector<std::string> command(const std::string& verb,
+                                   const std::vector<std::string>& options) const;
   /// Options of an answer that goes on until it is cancelled.
   static std::vector<std::string> endless();
 

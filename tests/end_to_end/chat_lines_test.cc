@@ -8,6 +8,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -69,6 +70,79 @@ TEST_F(ChatLines, ErrorsEndNothing) {
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(ran.out, std::string(kAnswer) + "\n");
   EXPECT_THAT(ran.err, AllOf(HasSubstr("/nothing: no such command"), HasSubstr("nothing.json")));
+}
+
+TEST_F(ChatLines, TemplatesSeeTodaysDate) {
+  write("year.jinja",
+        "{% if messages[-1].content == 'When?' %}{{ raise_exception('in ' ~ strftime_now('%Y')) }}"
+        "{% endif %}{% for m in messages %}{{ m.role }} {{ m.content }} {% endfor %}");
+  const std::string year = shell("date -u +%Y").out;
+  const Outcome ran = chat("When?\n", "--set template.path=year.jinja");
+  EXPECT_THAT(ran.err, HasSubstr("in " + year.substr(0, 4)));
+}
+
+TEST_F(ChatLines, ALoadThatFailsLeavesWhatWasSaid) {
+  std::string book;
+  while (book.size() < 10000) book += "Captain belongs to Lukas. ";
+  write("book.json", json::array({{{"role", "user"}, {"content", book}}}).dump());
+  write("wrong.json", R"([{"role": 5}])");
+  const std::string said = std::string(kQuestion) + "\n";
+  const Outcome ran = chat(said + "/load book.json\n/load wrong.json\n/load -\n/show\n");
+  EXPECT_EQ(ran.exit, 4);
+  EXPECT_EQ(ran.out, std::string(kAnswer) + "\n");
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("the conversation is the one before"),
+                             HasSubstr("messages[0].role: a number, expected a text"),
+                             HasSubstr("error: -: ")));
+  EXPECT_TRUE(ran.err.ends_with("user: " + said + "\nassistant: " + kAnswer + "\n\n")) << ran.err;
+}
+
+TEST_F(ChatLines, ARestoredConversationHasItsSeed) {
+  const std::string entries = R"("Who is Captain?")";
+  const auto seed = [](const Outcome& ran) {
+    const std::vector<json> events = lines_of(ran);
+    json last;
+    for (const json& event : events) {
+      if (event["event"] == "answer") last = event["seed"];
+    }
+    return last;
+  };
+  const std::string options = "--json --set sampling.profile=balanced --set sampling.seed=";
+  const Outcome first = chat(entries + "\n\"/save talk\"\n" + entries + "\n", options + "9");
+  const Outcome restored = chat("\"/load talk\"\n" + entries + "\n", options + "1");
+  EXPECT_EQ(restored.exit, 0) << restored.out;
+  EXPECT_EQ(seed(restored), seed(first));
+  // A key of the settings that is no sampling leaves it.
+  const Outcome longer =
+      chat("\"/load talk\"\n\"/set generation.max_tokens=9\"\n" + entries + "\n", options + "1");
+  EXPECT_EQ(seed(longer), seed(first));
+}
+
+TEST_F(ChatLines, UndoesAllOrNothing) {
+  const std::string said = std::string(kQuestion) + "\n";
+  const Outcome ran = chat(said + said + "/undo 3\n/undo 2\n/show\n/undo\n", "--quiet");
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("/undo 3: there are 2 messages of yours"),
+                             HasSubstr("nothing was said yet"),
+                             HasSubstr("/undo 1: there are 0 messages of yours")));
+}
+
+TEST_F(ChatLines, ShowsTheSettingsAsTheyAre) {
+  // A config that leaves the length of an answer open.
+  write("open.yaml", "plumbline: 1\nmodel: {source: {path: '" PLUMB_SOURCE_DIR
+                     "/golden/models/tiny-world/model.gguf'}}\nsampling: {profile: balanced}\n");
+  write("input", "/set\n/set generation.max_tokens=5\n/set\n");
+  const Outcome ran = shell("$PLUMB chat open.yaml < input");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_THAT(ran.err, AllOf(ContainsRegex("generation.max_tokens +1024\n"),
+                             ContainsRegex("generation.max_tokens +5\n"),
+                             HasSubstr(R"(  ["\n", ":", "\"", "*"])")));
+}
+
+TEST_F(ChatLines, ASystemMessageOfParts) {
+  write("talk.json", R"([{"role": "system", "content": [{"type": "text", "text": "Be brief."}]}])");
+  const Outcome ran = chat("/load talk.json\n/system\n");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("Be brief."));
 }
 
 TEST_F(ChatLines, TellsWhatHadToGo) {

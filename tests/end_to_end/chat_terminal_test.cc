@@ -10,10 +10,14 @@
 namespace plumbline::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
 const std::string kControlC = "\x03", kControlD = "\x04", kUp = "\x1b[A";
+const std::string kDim = "\x1b[2m", kPlain = "\x1b[0m";
+// What a hostile answer would be made of: an empty window, and a bell.
+const std::string kHostile = "\x1b[2J\aX";
 
 class ChatTerminal : public ChatDesk {
  protected:
@@ -22,6 +26,13 @@ class ChatTerminal : public ChatDesk {
     desk.type(entry + "\r");
     EXPECT_TRUE(desk.wait_for(seen)) << entry;
     EXPECT_TRUE(desk.wait_for("> ")) << entry;
+  }
+  /// A --set with which the answer is this text.
+  std::string saying(const std::string& text) const {
+    write("text.jsonl", nlohmann::json{{"text", text}}.dump() + "\n");
+    const Outcome ran = shell("$PLUMB tokenize tiny-world --jsonl < text.jsonl");
+    const nlohmann::json ids = nlohmann::json::parse(ran.out)["ids"];
+    return "sampling.stages=[{scripted: {ids: " + ids.dump() + "}}]";
   }
   static void leave(PtyProgram& desk, int exit = 0) {
     desk.type(kControlD);
@@ -62,7 +73,8 @@ TEST_F(ChatTerminal, AnswersAndKnowsEveryCommand) {
   say(*desk, "/set", "generation.max_tokens");
   say(*desk, "/set generation.max_tokens=30", "set");
   say(*desk, "/set generation.stop=[belongs]", "set");
-  say(*desk, "/retry", "Captain is a one-eyed gull. Captain\r\n");
+  // Of what was gone on with, the beginning stays.
+  say(*desk, "/retry", " a one-eyed gull. Captain\r\n");
   say(*desk, "/set sampling.profile=balanced", "set");
   say(*desk, "/set temperature.t=0.25", "set");
   say(*desk, "/set", "0.25");
@@ -192,6 +204,18 @@ TEST_F(ChatTerminal, RepaintsWhenTheWindowChanges) {
   leave(*desk);
 }
 
+TEST_F(ChatTerminal, RepaintsWhenItGoesOn) {
+  auto desk = sit_down();
+  desk->type("half an entry");
+  desk->wait_for("y");
+  // The shell writes below it meanwhile.
+  desk->signal(SIGSTOP);
+  desk->signal(SIGCONT);
+  EXPECT_TRUE(desk->wait_for("> half an entry"));
+  desk->type(kControlC);
+  leave(*desk);
+}
+
 TEST_F(ChatTerminal, FitsIntoASmallWindow) {
   auto desk = sit_down({}, 20, 5);
   say(*desk, kQuestion, "one-eyed");
@@ -251,12 +275,40 @@ TEST_F(ChatTerminal, CompletesCommandsAndKeys) {
   leave(*desk);
 }
 
+TEST_F(ChatTerminal, ThoughtsAreDimPieceByPiece) {
+  auto desk = sit_down({"--set", "parser.plugin=plumb.parsers.tags", "--set",
+                        saying("<think>Who was that again?</think>A gull.")});
+  desk->type("hello\r");
+  EXPECT_TRUE(desk->wait_for("gull."));
+  desk->wait_for("> ");
+  leave(*desk);
+  // Wherever it is stopped, the shell is not dim.
+  const std::string& bytes = desk->written();
+  size_t n_pieces = 0;
+  for (size_t at = bytes.find(kDim); at != bytes.npos; at = bytes.find(kDim, at + 1)) {
+    const size_t next = bytes.find("\x1b", at + 1);
+    EXPECT_EQ(bytes.substr(next, kPlain.size()), kPlain);
+    ++n_pieces;
+  }
+  EXPECT_GT(n_pieces, 4u) << "words of the thought, beside the meter and the speed";
+  const size_t thought = bytes.find(kDim + "Who");
+  ASSERT_NE(thought, bytes.npos);
+  EXPECT_LT(thought, bytes.find("gull."));
+}
+
+TEST_F(ChatTerminal, NothingThatRunWritesIsObeyed) {
+  PtyProgram run(command("run", {"-q", "-p", "hello", "--set", saying(kHostile)}),
+                 {"XDG_DATA_HOME=" + path(".")});
+  EXPECT_EQ(run.wait_for_end(), 0);
+  EXPECT_THAT(run.written(),
+              AllOf(HasSubstr("?[2J?X"), Not(HasSubstr("\x1b")), Not(HasSubstr("\a"))));
+  // A pipe gets the bytes themselves.
+  const Outcome piped = shell("$PLUMB run tiny-world -q -p hello --set '" + saying(kHostile) + "'");
+  EXPECT_EQ(piped.out, "\x1b[2J\aX\n");
+}
+
 TEST_F(ChatTerminal, NothingOfTheModelsIsObeyed) {
-  // The ids of ESC [ 2 J and of BEL: what a hostile answer would be made of.
-  const nlohmann::json ids = nlohmann::json::parse(
-      shell("printf '{\"text\": \"\\\\u001b[2J\\\\u0007X\"}' | $PLUMB tokenize tiny-world --jsonl")
-          .out)["ids"];
-  auto desk = sit_down({"--set", "sampling.stages=[{scripted: {ids: " + ids.dump() + "}}]"});
+  auto desk = sit_down({"--set", saying(kHostile)});
   desk->type("hello\r");
   EXPECT_TRUE(desk->wait_for("?[2J?X"));
   desk->wait_for("> ");

@@ -24,6 +24,7 @@ using Mode = Terminal::Mode;
 // xterm's mode 2004: a paste comes between two sequences.
 constexpr std::string_view kPasteOn = "\x1b[?2004h";
 constexpr std::string_view kPasteOff = "\x1b[?2004l";
+constexpr std::string_view kPlain = "\x1b[0m";
 
 struct Handled {
   int signal;
@@ -39,7 +40,7 @@ struct {
   void (*on_interrupt)() = nullptr;
   int wake_in = -1;  // a pipe, so that no signal slips in between a look and a wait
   int wake_out = -1;
-  std::atomic<bool> is_changed{false};
+  std::atomic<bool> is_resumed{false};
   std::atomic<bool> is_interrupted{false};
   std::atomic<bool> is_ended{false};
 } shared;
@@ -85,6 +86,7 @@ void wake() {
 }
 
 void end_by(int signal) {
+  if (shared.mode != Mode::kOriginal) write_now(kPlain);
   enter(shared.mode, Mode::kOriginal);
   ::signal(signal, SIG_DFL);
   sigset_t one;
@@ -108,7 +110,6 @@ void on_interrupt(int) {
 }
 
 void on_window(int) {
-  shared.is_changed = true;
   wake();
 }
 
@@ -125,14 +126,14 @@ void on_stop(int signal) {
   end_by(signal);  // and here it goes on
   enter(Mode::kOriginal, shared.mode);
   install(signal, on_stop);
-  on_window(signal);
   errno = kept;
 }
 
-void on_continue(int signal) {
+void on_continue(int) {
   // Whoever stopped the process may have changed the terminal.
   enter(Mode::kOriginal, shared.mode);
-  on_window(signal);
+  shared.is_resumed = true;
+  wake();
 }
 
 constexpr Handled kHandled[] = {{SIGTERM, on_ending},  {SIGHUP, on_ending}, {SIGINT, on_interrupt},
@@ -173,7 +174,7 @@ Result<std::unique_ptr<Terminal>> Terminal::open(const Options& options) {
   shared.answer = shared.keys;
   shared.answer.c_lflag |= ISIG;
   shared.on_interrupt = options.on_interrupt;
-  shared.is_changed = shared.is_interrupted = shared.is_ended = false;
+  shared.is_resumed = shared.is_interrupted = shared.is_ended = false;
   for (size_t i = 0; i < std::size(kHandled); ++i) {
     ::sigaction(kHandled[i].signal, nullptr, &previous[i]);
     // What is ignored stays so (nohup), and a sanitizer keeps its crashes.
@@ -211,7 +212,7 @@ Terminal::Happened Terminal::take_signals() {
   while (::read(shared.wake_out, bytes.data(), bytes.size()) > 0) {
   }
   return {.bytes = {},
-          .is_changed = shared.is_changed.exchange(false),
+          .is_resumed = shared.is_resumed.exchange(false),
           .is_interrupted = shared.is_interrupted.exchange(false),
           .is_ended = shared.is_ended.load()};
 }
@@ -234,6 +235,7 @@ void Terminal::write(std::string_view bytes) {
 
 void Terminal::suspend() {
   ::kill(0, SIGTSTP);
+  shared.is_resumed = false;
 }
 
 }  // namespace plumbline::os

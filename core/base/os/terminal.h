@@ -25,8 +25,9 @@ struct WindowSize {
 
 /// Standard input and output, which must be terminals. One at a time in a process.
 ///
-/// The terminal is as it was before whenever this process does not use it: after the object, while
-/// the process is stopped (Ctrl-Z) and when a signal ends it. Only SIGKILL leaves it as it is.
+/// The terminal is as it was before, and its style plain, whenever this process does not use it:
+/// after the object, while the process is stopped (Ctrl-Z) and when a signal ends it. Only SIGKILL
+/// and SIGSTOP leave it as it is.
 class Terminal {
  public:
   enum class Mode {
@@ -52,19 +53,20 @@ class Terminal {
 
   struct Happened {
     std::string bytes;  // of keys
-    bool is_changed =
-        false;  // another size, or back from a stop: what is shown is to be painted anew
+    /// Back from a stop: others may have written meanwhile, what is shown is to be painted anew.
+    bool is_resumed = false;
     bool is_interrupted = false;  // SIGINT
     bool is_ended = false;  // SIGTERM, SIGHUP, or the terminal is gone
   };
-  /// Waits until something happens or the time is over; below 0: without end.
+  /// Waits until something happens, another size too, or the time is over; below 0: without end.
   Happened wait(std::chrono::milliseconds limit);
   /// What was sent until now, without waiting; keys are left where they are.
   Happened take_signals();
 
   /// What is written to a terminal that is gone is lost.
   void write(std::string_view bytes);
-  /// Stops this process and its group, as Ctrl-Z does, and returns when it goes on.
+  /// Stops this process and its group, as Ctrl-Z does, and returns when it goes on; that is no
+  /// is_resumed then.
   void suspend();
 
  private:

@@ -14,13 +14,13 @@ void Chat::fail(const Error& error, int exit) {
   if (exit_ == kDone) exit_ = exit;
 }
 
-void Chat::answer(const std::function<Result<Answer>(const conversation::Request&)>& make) {
+bool Chat::answer(const std::function<Result<Answer>(const conversation::Request&)>& make) {
   conversation::Request request = settings_.request();
   request.on_text = [&](std::string_view text) { view_.text(text); };
   request.on_thinking = [&](std::string_view text) { view_.thought(text); };
   view_.answer_begins();
   const Result<Answer> answer = make(request);
-  if (!succeeded(answer)) return;
+  if (!succeeded(answer)) return false;
   view_.answer_ends(*answer, usage());
   if (talk_.state() == State::kToolCall) {
     view_.noted("the model calls " + answer->message["tool_calls"].dump() +
@@ -32,6 +32,7 @@ void Chat::answer(const std::function<Result<Answer>(const conversation::Request
   totals_.n_reused_tokens += answer->n_reused_rows;
   totals_.prefill_s += answer->prefill_s;
   totals_.decode_s += answer->decode_s;
+  return true;
 }
 
 std::vector<OrderedJson> Chat::results(const std::string& text) {
@@ -85,12 +86,13 @@ OrderedJson Chat::messages() {
   return value_or_stop(talk_.messages(), kModelFile);
 }
 
-std::optional<size_t> Chat::last_question() {
+std::vector<size_t> Chat::questions() {
   const OrderedJson all = messages();
-  for (size_t i = all.size(); i-- > 0;) {
-    if (all[i].value("role", "") == "user") return i;
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].value("role", "") == "user") indices.push_back(i);
   }
-  return {};
+  return indices;
 }
 
 editor::Completion Chat::complete(std::string_view before) const {

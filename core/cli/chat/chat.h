@@ -68,8 +68,8 @@ class Chat {
 
   void command(std::string_view line);
   void load_messages(const std::string& name, const pipeline::OrderedJson& all);
-  /// Shows the answer that `make` makes of a request.
-  void answer(
+  /// Shows the answer that `make` makes of a request; false: the error.
+  bool answer(
       const std::function<Result<conversation::Answer>(const conversation::Request&)>& make);
   /// Else shows why not.
   template <typename T>
@@ -81,8 +81,8 @@ class Chat {
   pipeline::OrderedJson messages();
   /// A text as the result of each call of a tool that waits for one.
   std::vector<pipeline::OrderedJson> results(const std::string& text);
-  /// The index of the last message of the user's.
-  std::optional<size_t> last_question();
+  /// The indices of the user's messages.
+  std::vector<size_t> questions();
 
   conversation::Conversation& talk_;
   ChatView& view_;

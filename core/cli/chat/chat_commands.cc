@@ -4,12 +4,26 @@
 #include <cstdio>
 
 #include "core/base/os/durable.h"
+#include "core/base/os/regular_file.h"
 #include "core/cli/chat/chat.h"
 #include "core/editor/glyphs.h"
+#include "core/pipeline/message_checks.h"
 
 namespace plumbline::cli {
 
 using pipeline::OrderedJson;
+
+namespace {
+
+constexpr size_t kFileBytesMax = size_t{1} << 32;
+
+/// What a message says, parts of it as JSON.
+std::string text_of(const OrderedJson& message) {
+  const OrderedJson content = message.value("content", OrderedJson());
+  return content.is_string() ? content.get<std::string>() : content.dump();
+}
+
+}  // namespace
 
 const std::vector<Chat::Command>& Chat::commands() {
   static const std::vector<Command> all = {
@@ -108,17 +122,19 @@ void Chat::retry(std::string_view) {
 }
 
 void Chat::edit(std::string_view text) {
-  const std::optional<size_t> last = last_question();
-  if (!last) {
+  const std::vector<size_t> mine = questions();
+  if (mine.empty()) {
     return fail({PLUMB_INVALID_ARGUMENT, "/edit: there is no message of yours yet"}, kUsage);
   }
+  const size_t last = mine.back();
   if (!text.empty()) {
-    return answer([&](const conversation::Request& request) {
-      return talk_.edit(*last, {{"role", "user"}, {"content", text}}, request);
+    answer([&](const conversation::Request& request) {
+      return talk_.edit(last, {{"role", "user"}, {"content", text}}, request);
     });
+    return;
   }
   edited_ = last;
-  const OrderedJson message = messages()[*last];
+  const OrderedJson message = messages()[last];
   draft_ = message["content"].is_string() ? message["content"].get<std::string>() : "";
 }
 
@@ -130,11 +146,16 @@ void Chat::undo(std::string_view count) {
                  "/undo " + std::string(count) + ": expected how many messages of yours, from 1"},
                 kUsage);
   }
-  for (size_t i = 0; i < n; ++i) {
-    const Result<OrderedJson> gone = talk_.undo();
-    if (!succeeded(gone)) return;
-    const bool is_text = gone->contains("content") && (*gone)["content"].is_string();
-    const std::string text = is_text ? (*gone)["content"].get<std::string>() : gone->dump();
+  const OrderedJson all = messages();
+  const std::vector<size_t> mine = questions();
+  if (mine.size() < n) {
+    return fail({PLUMB_INVALID_ARGUMENT, "/undo " + std::to_string(n) + ": there are " +
+                                             std::to_string(mine.size()) + " messages of yours"},
+                kUsage);
+  }
+  if (!succeeded(talk_.cut(mine[mine.size() - n]))) return;
+  for (size_t i = 1; i <= n; ++i) {
+    const std::string text = text_of(all[mine[mine.size() - i]]);
     view_.noted("taken back: " +
                 editor::cut_to_columns(std::string_view(text).substr(0, text.find('\n')), 50));
   }
@@ -148,7 +169,7 @@ void Chat::system(std::string_view text) {
   }
   const OrderedJson all = messages();
   const bool has_one = !all.empty() && all[0].value("role", "") == "system";
-  view_.told(has_one ? all[0].value("content", "") : "there is no system message");
+  view_.told(has_one ? text_of(all[0]) : "there is no system message");
 }
 
 void Chat::set(std::string_view assignment) {
@@ -171,7 +192,8 @@ void Chat::save(std::string_view path) {
 void Chat::load(std::string_view path) {
   if (path.empty()) return fail({PLUMB_INVALID_ARGUMENT, "/load: expected a file's name"}, kUsage);
   const std::string name(path);
-  const std::string text = read_all(name);
+  // Not read_all: stdin is where entries come from, and "-" a file's name like any other.
+  const std::string text = value_or_stop(os::read_regular_file(name, kFileBytesMax), kModelFile);
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != text.npos && text[begin] == '[') return load_messages(name, parse_json(text, name));
   const Result<conversation::Restored> restored = talk_.restore(name);
@@ -181,25 +203,29 @@ void Chat::load(std::string_view path) {
 }
 
 void Chat::load_messages(const std::string& name, const OrderedJson& all) {
+  if (!succeeded(pipeline::check_conversation(all))) return;
   std::vector<OrderedJson> said(all.begin(), all.end());
-  const bool is_asked =
-      !said.empty() && said.back().is_object() && said.back().value("role", "") == "user";
+  const bool is_asked = !said.empty() && said.back()["role"] == "user";
   const OrderedJson question = is_asked ? said.back() : OrderedJson();
   if (is_asked) said.pop_back();
+  const OrderedJson before = messages();
   if (!succeeded(talk_.set_messages(said))) return;
   view_.noted(std::to_string(all.size()) + " messages read from " + name);
   if (!is_asked) return;
-  answer([&](const conversation::Request& request) {
+  const bool is_answered = answer([&](const conversation::Request& request) {
     return talk_.ask(std::vector<OrderedJson>{question}, request);
   });
+  if (is_answered ||
+      !succeeded(talk_.set_messages(std::vector<OrderedJson>(before.begin(), before.end()))))
+    return;
+  view_.noted("the conversation is the one before");
 }
 
 void Chat::show(std::string_view) {
   std::string text;
   for (const OrderedJson& message : messages()) {
-    const OrderedJson content = message.value("content", OrderedJson());
-    text += (text.empty() ? "" : "\n") + message.value("role", "?") + ": " +
-            (content.is_string() ? content.get<std::string>() : content.dump()) + "\n";
+    text +=
+        (text.empty() ? "" : "\n") + message.value("role", "?") + ": " + text_of(message) + "\n";
   }
   view_.told(text.empty() ? "nothing was said yet" : text);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/printable.h"
+
 namespace plumbline::cli {
 namespace {
 
@@ -32,6 +34,16 @@ bool same(const Value& a, const Value& b) {
   return true;
 }
 
+/// An item of a list, as --set reads it back, in one line.
+std::string shown_item(const Value& item) {
+  const bool is_plain = !item.is_quoted && !item.text.empty() &&
+                        item.text.find_first_of(" ,:[]{}\"'\\#&*!|>%@`") == std::string::npos &&
+                        plumbline::printable(item.text) == item.text;
+  if (is_plain) return item.text;
+  using Json = pipeline::OrderedJson;
+  return Json(item.text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 struct Leaf {
   std::string key;
   std::string value;
@@ -46,10 +58,10 @@ void leaves(const Value& value, const std::string& key, std::vector<Leaf>& found
     // A stage's own name is a key: the index is not needed.
     if (value.items[i].kind == Value::Kind::kMap) leaves(value.items[i], "", found);
   }
-  if (value.kind == Value::Kind::kScalar) found.push_back({key, value.text});
+  if (value.kind == Value::Kind::kScalar) found.push_back({key, plumbline::printable(value.text)});
   if (value.kind == Value::Kind::kList && !is_stages) {
     std::string all;
-    for (const Value& item : value.items) all += (all.empty() ? "" : ", ") + item.text;
+    for (const Value& item : value.items) all += (all.empty() ? "" : ", ") + shown_item(item);
     found.push_back({key, "[" + all + "]"});
   }
 }
@@ -76,7 +88,19 @@ std::string full_key(const config::SamplingConfig& sampling, const std::string& 
   return key;
 }
 
+/// With an answer's most tokens of a conversation where the config leaves it open.
+config::ResolvedConfig for_chat(config::ResolvedConfig resolved) {
+  constexpr std::string_view kKey = "generation.max_tokens";
+  if (resolved.origin(kKey) != "default") return resolved;
+  resolved.config.generation.max_tokens = ChatSettings::kMaxTokens;
+  if (Value* shown = resolved.tree.at(kKey)) shown->text = std::to_string(ChatSettings::kMaxTokens);
+  return resolved;
+}
+
 }  // namespace
+
+ChatSettings::ChatSettings(Session& session)
+    : session_(session), now_(for_chat(session.config())) {}
 
 Result<void> ChatSettings::set(std::string_view assignment, conversation::Conversation& talk) {
   const size_t end = assignment.find('=');
@@ -95,6 +119,7 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
   }
   overrides.push_back(key + std::string(assignment.substr(end)));
   PLUMB_ASSIGN(config::ResolvedConfig next, session_.config_with(overrides));
+  next = for_chat(std::move(next));
   for (const config::Entry& entry : next.tree.entries) {
     const Value* before = now_.tree.find(entry.key);
     if (!is_changeable(entry.key) && (before == nullptr || !same(*before, entry.value))) {
@@ -106,17 +131,17 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
     }
   }
   PLUMB_TRY(session_.pipeline().replace_generation(next.config.generation));
-  PLUMB_TRY(talk.set_sampling(next.config.sampling));
+  // Else the stages stay, and a restored conversation's seed.
+  if (key.starts_with("sampling")) PLUMB_TRY(talk.set_sampling(next.config.sampling));
   now_ = std::move(next);
   overrides_ = std::move(overrides);
   return {};
 }
 
 conversation::Request ChatSettings::request() const {
-  const bool is_open = now_.origin("generation.max_tokens") == "default";
+  // The seed is the conversation's own: a restored one goes on with its file's.
   conversation::Request request;
-  request.max_tokens = is_open ? kMaxTokens : now_.config.generation.max_tokens;
-  request.seed = now_.config.sampling.seed;
+  request.max_tokens = now_.config.generation.max_tokens;
   return request;
 }
 

@@ -17,7 +17,7 @@ class ChatSettings {
   static constexpr uint32_t kMaxTokens = 1024;
 
   /// The session must outlive it.
-  explicit ChatSettings(Session& session) : session_(session), now_(session.config()) {}
+  explicit ChatSettings(Session& session);
 
   /// "sampling.seed=3", as --set takes it; "temperature.t=0.5" is the key of that stage. Fails
   /// INVALID_CONFIG as --set does; INVALID_ARGUMENT: no assignment, or a key for which the model

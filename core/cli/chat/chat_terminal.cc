@@ -84,6 +84,7 @@ std::optional<std::string> Desk::next_entry() {
     paint();
     const Terminal::Happened happened =
         terminal_.wait(keys_.is_waiting() ? kEscapeLimit : kNoLimit);
+    if (happened.is_resumed) terminal_.write(editor_.paint_anew(window()));
     if (happened.is_ended) {
       is_ended_ = true;
       leave_entry();

@@ -20,7 +20,6 @@ class TerminalView : public ChatView {
   void answer_begins() override { is_thought_ = false; }
 
   void thought(std::string_view text) override {
-    if (!is_thought_ && has_styles_) terminal_.write(kDim);
     is_thought_ = true;
     flow(text);
   }
@@ -64,24 +63,28 @@ class TerminalView : public ChatView {
  private:
   /// A terminal's output mode is as it was: '\n' is enough.
   void flow(std::string_view text) {
-    terminal_.write(flow_.feed(harmless(text), terminal_.size().n_columns));
+    write_piece(flow_.feed(harmless(text), terminal_.size().n_columns));
   }
   void end_line() {
     const bool is_inside = !flow_.is_at_line_start();
-    terminal_.write(flow_.finish(terminal_.size().n_columns));
+    write_piece(flow_.finish(terminal_.size().n_columns));
     if (is_inside) terminal_.write("\n");
   }
   void end_thought() {
     end_line();
-    if (has_styles_) terminal_.write(kPlain);
     is_thought_ = false;
+  }
+  void write_piece(const std::string& piece) {
+    if (!piece.empty()) terminal_.write(is_thought_ ? in_style(kDim, piece) : piece);
   }
   void styled(std::string_view style, std::string_view text) {
     end_line();
-    if (has_styles_) terminal_.write(style);
-    terminal_.write(wrapped(text));
-    if (has_styles_) terminal_.write(kPlain);
-    terminal_.write("\n");
+    terminal_.write(in_style(style, wrapped(text)) + "\n");
+  }
+  /// Plain again behind it, so that a stop between two pieces leaves the shell its own style.
+  std::string in_style(std::string_view style, const std::string& text) const {
+    if (!has_styles_) return text;
+    return std::string(style) + text + std::string(kPlain);
   }
   std::string wrapped(std::string_view text) const {
     const uint32_t n_columns = terminal_.size().n_columns;

@@ -1,6 +1,7 @@
 // chat: a conversation.
 #include <condition_variable>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -59,7 +60,9 @@ class LoadingNote {
 std::unique_ptr<Conversation> begin(Session& session) {
   const LoadingNote loading;
   pipeline::Pipeline& pipeline = session.pipeline();
-  return part_or_stop(Conversation::create(pipeline, conversation::options_of(pipeline.config())));
+  conversation::Options options = conversation::options_of(pipeline.config());
+  options.now_unix_s = std::time(nullptr);
+  return part_or_stop(Conversation::create(pipeline, options));
 }
 
 editor::LineHistory open_history(const ChatOptions& options) {

@@ -23,17 +23,22 @@ int be_program(Terminal::Mode mode) {
   Terminal& t = **terminal;
   if (!t.set_mode(mode)) return 1;
   t.write("ready\r\n");
+  const auto size = [&] {
+    return std::to_string(t.size().n_columns) + "x" + std::to_string(t.size().n_rows);
+  };
+  std::string told = size();
   for (;;) {
     const Terminal::Happened happened = t.wait(std::chrono::milliseconds(-1));
-    if (happened.is_changed) {
-      const WindowSize size = t.size();
-      t.write(std::to_string(size.n_columns) + "x" + std::to_string(size.n_rows) + "\r\n");
-    }
+    if (told != size()) t.write((told = size()) + "\r\n");
+    if (happened.is_resumed) t.write("resumed\r\n");
     if (happened.is_interrupted) t.write("interrupted\r\n");
     if (happened.is_ended) return 7;
     for (const char key : happened.bytes) {
       if (key == 'q') return 0;
-      if (key == 'z') t.suspend();
+      if (key == 'z') {
+        t.suspend();
+        t.write("back\r\n");
+      }
       if (key == '!') std::abort();
       t.write("<" + std::to_string(static_cast<unsigned char>(key)) + ">");
     }
@@ -98,10 +103,29 @@ TEST_F(Os_Terminal, ACrashLeavesItSane) {
 TEST_F(Os_Terminal, GoesOnWhereNobodyCouldWakeIt) {
   auto program = start("keys");
   program->type("z");
-  EXPECT_TRUE(program->wait_for("80x24"));
+  EXPECT_TRUE(program->wait_for("back"));
   EXPECT_TRUE(program->screen().is_paste_bracketed());
   program->type("q");
   EXPECT_EQ(program->wait_for_end(), 0);
+}
+
+TEST_F(Os_Terminal, TellsThatOthersStoppedIt) {
+  auto program = start("keys");
+  program->signal(SIGSTOP);
+  program->signal(SIGCONT);
+  EXPECT_TRUE(program->wait_for("resumed"));
+  program->type("q");
+  EXPECT_EQ(program->wait_for_end(), 0);
+}
+
+// Whatever style is being written.
+TEST_F(Os_Terminal, IsPlainWhereASignalStopsOrEndsIt) {
+  auto program = start("answer");
+  program->signal(SIGTSTP);
+  EXPECT_TRUE(program->wait_for("\x1b[0m"));
+  program->signal(SIGQUIT);
+  EXPECT_EQ(program->wait_for_end(), 128 + SIGQUIT);
+  EXPECT_TRUE(program->written().ends_with("\x1b[0m"));
 }
 
 TEST_F(Os_Terminal, IsGivenBackWhileStopped) {
@@ -115,9 +139,10 @@ TEST_F(Os_Terminal, IsGivenBackWhileStopped) {
   EXPECT_TRUE(shell.wait_for("$ "));
   EXPECT_TRUE(shell.is_terminal_sane());
   shell.type("fg\r");
-  EXPECT_TRUE(shell.wait_for("80x24"));
+  EXPECT_TRUE(shell.wait_for("back"));
   shell.type("k");
   EXPECT_TRUE(shell.wait_for("<107>"));
+  EXPECT_EQ(shell.written().find("resumed"), std::string::npos) << "who suspends it knows";
   shell.type("q");
   EXPECT_TRUE(shell.wait_for("$ "));
   shell.type("exit\r");

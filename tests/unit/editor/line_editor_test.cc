@@ -54,6 +54,11 @@ class Desk {
     screen_.feed(editor_.paint(window_));
     return last;
   }
+  /// Others write to the terminal.
+  void is_written_over(std::string_view bytes) {
+    screen_.feed(bytes);
+    screen_.feed(editor_.paint_anew(window_));
+  }
   void resize(Window window) {
     window_ = window;
     screen_.resize(window.n_columns, window.n_rows);
@@ -278,6 +283,15 @@ TEST(Editor_LineEditor, ShowsThePartWithTheCursor) {
   EXPECT_EQ(desk.shown(), "> 1|\n  2\n  3") << "the first row: there is no history";
   desk.type("\x1b[1;5F");
   EXPECT_EQ(desk.shown(), "  3\n  4\n  5|");
+}
+
+TEST(Editor_LineEditor, IsShownAnewBelowWhatOthersWrote) {
+  Desk desk({.n_columns = 20, .n_rows = 8});
+  desk.type("one\x1b\rtwo" + kUp);
+  desk.is_written_over("\r\n\r\n$ fg\r\n");
+  EXPECT_EQ(desk.shown(), "> one\n  two\n$ fg\n> one|\n  two");
+  desk.type("!");
+  EXPECT_EQ(desk.shown(), "> one\n  two\n$ fg\n> one!|\n  two");
 }
 
 TEST(Editor_LineEditor, Resizes) {
