@@ -57,6 +57,10 @@ Error cannot(const std::string& reason) {
 
 }  // namespace
 
+Json* text_to_continue(Json& message) {
+  return last_text(message);
+}
+
 bool can_continue(const Json& message) {
   return last_text(message) != nullptr;
 }

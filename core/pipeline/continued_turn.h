@@ -12,7 +12,9 @@
 
 namespace plumbline::pipeline {
 
-/// Has this message a text that can be gone on with?
+/// The text of a message that is gone on with: its content, or the last text of its parts; null if
+/// there is none.
+nlohmann::ordered_json* text_to_continue(nlohmann::ordered_json& message);
 bool can_continue(const nlohmann::ordered_json& message);
 
 /// Marks the last message's text, or the last text of its parts, and returns that text. Fails

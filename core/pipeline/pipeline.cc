@@ -139,14 +139,16 @@ Result<model::Decoder*> Pipeline::decoder() {
   return decoder_.get();
 }
 
-Result<SamplerChain> Pipeline::sampler() {
+Result<SamplerChain> Pipeline::sampler(const config::SamplingConfig& sampling) {
   PLUMB_ASSIGN(const model::HyperParameters model, file().hyper_parameters());
-  PLUMB_ASSIGN(SamplerChain chain, make_sampler(config_.sampling, *host_, model.n_vocab));
+  PLUMB_ASSIGN(SamplerChain chain, make_sampler(sampling, *host_, model.n_vocab));
   PLUMB_ASSIGN(const Tokenizer* const tokens, tokenizer());
-  if (breaker_ids_.empty())
-    breaker_ids_ = tokens->ids_with(config_.sampling.breakers, model.n_vocab);
-  chain.set_breakers(breaker_ids_);
+  chain.set_breakers(tokens->ids_with(sampling.breakers, model.n_vocab));
   return chain;
+}
+
+Result<SamplerChain> Pipeline::sampler() {
+  return sampler(config_.sampling);
 }
 
 Result<SpecialTokens> Pipeline::named_tokens() {

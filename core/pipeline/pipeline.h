@@ -63,8 +63,10 @@ class Pipeline {
   Result<model::Decoder*> decoder();
   const std::vector<std::unique_ptr<model::Backend>>& backends() const { return backends_; }
   ThreadPool& threads();
-  /// A new chain of the config's sampler stages for the model's vocabulary.
+  /// A new chain of the config's sampler stages for the model's vocabulary, with their breakers.
   Result<SamplerChain> sampler();
+  /// The same of other stages and breakers.
+  Result<SamplerChain> sampler(const config::SamplingConfig& sampling);
 
   /// The prompt's bytes for messages, and which of them strangers wrote: the context made complete
   /// as the config says, then the template. Fails as chat_context and the engine do.
@@ -109,7 +111,6 @@ class Pipeline {
   std::optional<ChatTemplate> chat_template_;
   std::optional<std::string> template_text_;
   std::vector<uint64_t> control_bits_;
-  std::vector<int32_t> breaker_ids_;
 };
 
 /// Appends the stage of whichever plugin offers it. Fails NOT_FOUND (none does), INVALID_CONFIG.

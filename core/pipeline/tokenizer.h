@@ -52,8 +52,8 @@ class Tokenizer {
   Result<std::string> decode(std::span<const int32_t> ids) const;
   /// The ids below n_ids inside whose bytes one of the texts stands, ascending.
   std::vector<int32_t> ids_with(std::span<const std::string> texts, uint32_t n_ids) const;
-  /// Bit i: id i is a control token. ceil(n_ids/64) words; a model may have more ids than its
-  /// tokenizer.
+  /// Bit i: id i is a control token, or ends an answer. ceil(n_ids/64) words; a model may have more
+  /// ids than its tokenizer.
   std::vector<uint64_t> control_bits(uint32_t n_ids) const;
 
  private:

@@ -11,7 +11,8 @@ namespace {
 constexpr uint32_t kVocab = 70;
 int instance = 0;
 
-// A tokenizer of 70 ids, of which 1 and 65 are control tokens; every byte becomes three ids.
+// A tokenizer of 70 ids, of which 1 and 65 are control tokens and 66 an end
+// that the file calls text; every byte becomes three ids.
 plumb_tokenizer three_ids_a_byte() {
   auto table = make_abi<plumb_tokenizer>();
   table.recognise = [](const plumb_metadata*, plumb_error*) -> plumb_status { return PLUMB_OK; };
@@ -26,6 +27,7 @@ plumb_tokenizer three_ids_a_byte() {
     return PLUMB_OK;
   };
   table.attributes = [](void*, int32_t id) -> uint32_t {
+    if (id == 66) return PLUMB_TOKEN_END | PLUMB_TOKEN_USER_DEFINED;
     return id == 1 || id == 65 ? PLUMB_TOKEN_CONTROL : 0;
   };
   table.encode = [](void*, const plumb_encode_request* request, plumb_encode_result* result,
@@ -120,9 +122,9 @@ TEST_F(HostTokenizer, ABatchFailsWithItsFirstError) {
 }
 
 TEST_F(HostTokenizer, ControlBitsHaveTheSizeOfTheModelsVocabulary) {
-  EXPECT_THAT(tokenizer_->control_bits(kVocab), testing::ElementsAre(2, 2));
+  EXPECT_THAT(tokenizer_->control_bits(kVocab), testing::ElementsAre(2, 6));
   EXPECT_THAT(tokenizer_->control_bits(200),
-              testing::ElementsAre(2, 2, 0, 0));  // more rows than tokens
+              testing::ElementsAre(2, 6, 0, 0));  // more rows than tokens
   EXPECT_THAT(tokenizer_->control_bits(64), testing::ElementsAre(2));
 }
 

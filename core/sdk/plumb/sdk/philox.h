@@ -28,7 +28,8 @@ constexpr std::array<uint32_t, 4> philox4x32_10(std::array<uint32_t, 4> counter,
 
 namespace detail {
 
-enum class CoinKind : uint32_t { kCdf = 0, kGumbel = 1, kXtc = 2 };
+/// The counters' last word: no two uses share a block.
+enum class CoinKind : uint32_t { kCdf = 0, kGumbel = 1, kXtc = 2, kSeed = 3 };
 
 constexpr uint64_t coin_bits(uint64_t seed, uint64_t step, uint32_t id, CoinKind kind) {
   const auto words =
@@ -58,6 +59,11 @@ constexpr double coin_gumbel(uint64_t seed, uint64_t step, int32_t id) {
 constexpr double coin_xtc(uint64_t seed, uint64_t step) {
   return static_cast<double>(detail::coin_bits(seed, step, 0, detail::CoinKind::kXtc) >> 11) *
          0x1p-53;
+}
+
+/// A seed made of another one, for the attempt-th try at the index-th thing that needs its own.
+constexpr uint64_t derived_seed(uint64_t seed, uint64_t index, uint32_t attempt) {
+  return detail::coin_bits(seed, index, attempt, detail::CoinKind::kSeed);
 }
 
 }  // namespace plumbline
