@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/pipeline/continued_turn.h"
+
 namespace plumbline::conversation {
 namespace {
 
@@ -19,13 +21,18 @@ Result<OrderedJson> answer_message(const OrderedJson& begun, const pipeline::Par
   OrderedJson message = begun;
   if (begun.is_null()) {
     message = {{"role", "assistant"}, {"content", said.content}};
-  } else if (!begun["content"].is_string()) {
-    return Error{PLUMB_INVALID_ARGUMENT,
-                 "the assistant's message that is to go on has parts, expected a text"};
   } else {
-    message["content"] = begun["content"].get<std::string>() + said.content;
+    OrderedJson* const text = pipeline::text_to_continue(message);
+    if (text == nullptr || !text->is_string()) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "the assistant's message that is to go on has no text, expected one"};
+    }
+    text->get_ref<std::string&>() += said.content;
   }
-  if (!said.reasoning.empty()) message["reasoning_content"] = said.reasoning;
+  if (!said.reasoning.empty()) {
+    OrderedJson& thoughts = message["reasoning_content"];
+    thoughts = (thoughts.is_string() ? thoughts.get<std::string>() : "") + said.reasoning;
+  }
   if (said.tool_calls.empty()) return message;
   OrderedJson& calls = message["tool_calls"] = OrderedJson::array();
   for (const OrderedJson& call : said.tool_calls) {

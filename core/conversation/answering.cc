@@ -45,11 +45,16 @@ Budget budget_of(const Options& options, const model::Decoder& decoder, uint32_t
   return budget;
 }
 
-// The ids without the end token, which the template writes.
-std::span<const int32_t> without_end(const pipeline::Tokenizer& tokenizer,
-                                     std::span<const int32_t> ids) {
-  const bool ends = !ids.empty() && (tokenizer.attributes(ids.back()) & PLUMB_TOKEN_END) != 0;
-  return ends ? ids.first(ids.size() - 1) : ids;
+// How many of the ids stand in front of what ended the answer: the end token, which the template
+// writes, or a stop.
+size_t n_in_front_of_end(const pipeline::Tokenizer& tokenizer, const pipeline::Generation& made) {
+  size_t n_ids = made.ids.size();
+  if (made.stop) {
+    while (n_ids > 0 && made.spans[n_ids - 1].begin >= made.stop->at) --n_ids;
+  } else if (n_ids > 0 && (tokenizer.attributes(made.ids.back()) & PLUMB_TOKEN_END) != 0) {
+    --n_ids;
+  }
+  return n_ids;
 }
 
 // The steps of one answer, in the order of take().
@@ -79,6 +84,7 @@ class Turn {
   OrderedJson begun_;  // the assistant's message that the prompt goes on with
   pipeline::GenerationRequest generation_;
   pipeline::ParsedAnswer said_;
+  size_t n_said_ids_ = 0;  // of the answer's, without what ended it
 };
 
 Result<void> Turn::tell(Event event) {
@@ -144,6 +150,7 @@ Result<void> Turn::generate() {
   answer_.time_to_first_token_s = made.time_to_first_token_s;
   answer_.decode_s = made.decode_s;
   answer_.ids = made.ids;
+  n_said_ids_ = n_in_front_of_end(parts_.tokenizer, made);
   said_ = delivery.arrived();
   const bool is_cancelled =
       made.stop_reason == pipeline::StopReason::kCancelled || delivery.has_dropped();
@@ -183,9 +190,9 @@ Result<void> Turn::keep() {
   Entry entry;
   PLUMB_ASSIGN(entry.message, answer_message(begun_, said_, task_.transcript.n_answers()));
   entry.begun = std::move(begun_);
-  PLUMB_ASSIGN(entry.spoken,
-               spoken_parts(parts_.prompts.cache(), parts_.tokenizer, std::move(prompt_.last),
-                            without_end(parts_.tokenizer, answer_.ids)));
+  const auto said_ids = std::span(answer_.ids).first(std::min(n_said_ids_, answer_.ids.size()));
+  PLUMB_ASSIGN(entry.spoken, spoken_parts(parts_.prompts.cache(), parts_.tokenizer,
+                                          std::move(prompt_.last), said_ids));
   entry.attempt = task_.attempt;
   entry.sampler_state = std::move(sampler_state_);
   answer_.message = entry.message;
@@ -197,8 +204,8 @@ Result<void> Turn::keep() {
 
 Result<Answer> Turn::take() {
   PLUMB_ASSIGN(std::vector<char> state_now, parts_.sampler->state());
-  PLUMB_TRY(parts_.machine.on(task_.event));
   HalfMade half_made(parts_, state_now);
+  PLUMB_TRY(parts_.machine.on(task_.event));
   if (request_.on_state) request_.on_state(parts_.machine.state());
   answer_.epoch = pass_.epoch();
   PLUMB_TRY(begin_sampler(state_now));

@@ -4,6 +4,7 @@
 
 #include "core/conversation/answer_message.h"
 #include "core/conversation/conversation_parts.h"
+#include "core/pipeline/continued_turn.h"
 #include "core/pipeline/message_checks.h"
 
 namespace plumbline::conversation {
@@ -143,6 +144,19 @@ Result<Answer> Conversation::retry(const Request& request) {
   return parts_->answer_instead(entries.size() - 1, last.begun, last.attempt + 1, request, pass);
 }
 
+Result<Answer> Conversation::go_on(const Request& request) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
+  const auto& entries = parts_->transcript.entries();
+  if (entries.empty() || !is_answer(entries.back().message))
+    return Error{PLUMB_INVALID_ARGUMENT,
+                 "the last message is no answer: there is none to go on with"};
+  const Entry& last = entries.back();
+  if (!pipeline::can_continue(last.message)) {
+    return Error{PLUMB_INVALID_ARGUMENT, "the last answer has no text, expected one to go on with"};
+  }
+  return parts_->answer({parts_->transcript, Event::kAsk, last.attempt + 1}, request, pass);
+}
+
 Result<Answer> Conversation::edit(size_t index, OrderedJson message, const Request& request) {
   PLUMB_TRY(check_messages({message}));
   PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
@@ -203,9 +217,7 @@ Result<void> Conversation::set_variables(OrderedJson variables) {
 
 Result<void> Conversation::set_sampling(const config::SamplingConfig& sampling) {
   PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
-  PLUMB_ASSIGN(pipeline::SamplerChain chain,
-               pipeline::make_sampler(sampling, parts_->pipeline.host(),
-                                      parts_->decoder.hyper_parameters().n_vocab));
+  PLUMB_ASSIGN(pipeline::SamplerChain chain, parts_->pipeline.sampler(sampling));
   parts_->sampler = std::make_unique<pipeline::SamplerChain>(std::move(chain));
   parts_->sampling = sampling;
   for (Entry& entry : parts_->transcript.entries()) entry.sampler_state.clear();

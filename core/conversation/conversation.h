@@ -109,6 +109,9 @@ class Conversation {
   /// Throws the last answer away and makes another, with another seed. Fails INVALID_ARGUMENT:
   /// there is none.
   Result<Answer> retry(const Request& request);
+  /// Goes on with the last answer: what comes is appended to it, with a seed of its own. Fails
+  /// INVALID_ARGUMENT: there is none, it has no text, or calls tools.
+  Result<Answer> go_on(const Request& request);
   /// Puts a message in the place of message `index` and of everything behind it, and answers it.
   Result<Answer> edit(size_t index, OrderedJson message, const Request& request);
 

@@ -31,7 +31,7 @@ struct Conversation::Parts {
   struct Task {
     Transcript transcript;  // takes the place of the present one if all goes well
     Event event = Event::kAsk;
-    uint32_t attempt = 0;  // answers to the same messages that were thrown away
+    uint32_t attempt = 0;  // at the answer behind the same messages, before this one
     std::vector<char> sampler_state = {};  // empty: as it is
   };
   Result<Gate::Pass> enter(const Request& request);

@@ -17,9 +17,9 @@ Result<uint32_t> HeldRows::keep_common(std::span<const int32_t> prompt_ids) {
 
 void HeldRows::take(std::span<const int32_t> prompt_ids, std::span<const int32_t> generated) {
   ids_.assign(prompt_ids.begin(), prompt_ids.end());
-  const size_t n_run = decoder_->n_past() - prompt_ids.size();
-  ids_.insert(ids_.end(), generated.begin(),
-              generated.begin() + static_cast<std::ptrdiff_t>(std::min(n_run, generated.size())));
+  ids_.insert(ids_.end(), generated.begin(), generated.end());
+  // The last one picked was not run, and after a cancel perhaps not even all of the prompt.
+  ids_.resize(std::min<size_t>(ids_.size(), decoder_->n_past()));
 }
 
 Result<void> HeldRows::truncate(uint32_t n_rows) {

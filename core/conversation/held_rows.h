@@ -21,7 +21,7 @@ class HeldRows {
   /// Cuts the caches to the longest prefix that they have in common with a prompt, and returns its
   /// rows. One id of the prompt is always left to run, for its logits.
   Result<uint32_t> keep_common(std::span<const int32_t> prompt_ids);
-  /// After a generation: the prompt, and of the generated ids those that were run.
+  /// After a generation: of the prompt and the generated ids those that were run.
   void take(std::span<const int32_t> prompt_ids, std::span<const int32_t> generated);
   Result<void> truncate(uint32_t n_rows);
 

@@ -37,7 +37,7 @@ Result<bool> spells(const pipeline::Tokenizer& tokenizer, const Spoken& spoken);
 
 /// What the model said, in the parts that a later prompt will have if its template writes the same
 /// bytes. last: the prompt's last part. generated: without an end token, for the template writes
-/// that. Nothing where the prompt has no borders.
+/// that, and without a stop. Nothing where the prompt has no borders.
 Result<std::vector<Spoken>> spoken_parts(const SpanCache& cache,
                                          const pipeline::Tokenizer& tokenizer, Spoken last,
                                          std::span<const int32_t> generated);

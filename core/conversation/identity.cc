@@ -55,6 +55,8 @@ std::string sampling_sha256(const config::SamplingConfig& sampling) {
   Hash hash;
   for (const config::StageConfig& stage : sampling.stages)
     hash << stage.stage << stage.plugin << stage.params_json;
+  hash << uint64_t{sampling.breakers.size()};
+  for (const std::string& breaker : sampling.breakers) hash << std::string_view(breaker);
   return hash.finish();
 }
 

@@ -12,13 +12,7 @@ namespace plumbline::conversation {
 /// coins of the first. The first answer's first attempt has the seed itself, as a single
 /// generation.
 constexpr uint64_t seed_of_answer(uint64_t seed, uint64_t n_answers, uint32_t attempt) {
-  if (n_answers == 0 && attempt == 0) return seed;
-  // Of the counter's words the last tells these from the coins' (philox.h has 0 and 1).
-  constexpr uint32_t kSeeds = 2;
-  const auto words = philox4x32_10(
-      {static_cast<uint32_t>(n_answers), static_cast<uint32_t>(n_answers >> 32), attempt, kSeeds},
-      {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
-  return uint64_t{words[1]} << 32 | words[0];
+  return n_answers == 0 && attempt == 0 ? seed : derived_seed(seed, n_answers, attempt);
 }
 
 }  // namespace plumbline::conversation

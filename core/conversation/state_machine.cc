@@ -41,7 +41,9 @@ constexpr Transition kTransitions[] = {
     {State::kToolCall, Event::kAbandon, State::kIdle},
 
     {State::kCancelled, Event::kSettle, State::kIdle},
+    {State::kCancelled, Event::kFail, State::kIdle},
     {State::kCompleted, Event::kSettle, State::kIdle},
+    {State::kCompleted, Event::kFail, State::kIdle},
 };
 
 std::string allowed(State state) {

@@ -23,7 +23,7 @@ struct Entry {
   OrderedJson begun = {};
   /// Of an answer: what the history may keep as it was generated; history_ids.h.
   std::vector<Spoken> spoken = {};
-  /// Of an answer: how many were made and thrown away for the same messages.
+  /// Of an answer: how many attempts at it were made before, thrown away or gone on with.
   uint32_t attempt = 0;
   /// Of an answer: the sampler stages' state in front of it.
   std::vector<char> sampler_state = {};

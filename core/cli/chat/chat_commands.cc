@@ -111,10 +111,7 @@ void Chat::go_on(std::string_view) {
     return fail({PLUMB_INVALID_ARGUMENT, "/continue: there is no answer yet to go on with"},
                 kUsage);
   }
-  // A message of the assistant's that is to be answered is gone on with.
-  answer([&](const conversation::Request& request) {
-    return talk_.edit(all.size() - 1, all.back(), request);
-  });
+  answer([&](const conversation::Request& request) { return talk_.go_on(request); });
 }
 
 void Chat::retry(std::string_view) {

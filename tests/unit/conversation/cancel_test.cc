@@ -78,6 +78,21 @@ TEST_F(Cancel, BeforeTheFirstWordLeavesAnEmptyAnswer) {
   EXPECT_EQ(retried->text, "Mara.");
 }
 
+TEST_F(Cancel, InThePrefillLeavesTheRowsBeforeIt) {
+  talk_.will_say("Mara lives by the sea.<|im_end|>");
+  PLUMB_ASSERT_OK(talk_->ask("Where?", {}));
+  PLUMB_ASSERT_OK(talk_->ask("And where else?", {}));
+  const auto cancelled = talk_->ask("Tell me more.", {.on_state = [&](State state) {
+                                      if (state == State::kPrefill) talk_->cancel();
+                                    }});
+  PLUMB_ASSERT_OK(cancelled);
+  ASSERT_EQ(cancelled->stop_reason, StopReason::kCancelled);
+  ASSERT_GT(cancelled->n_reused_rows, 0u);
+  const auto next = talk_->ask("Who?", {});
+  PLUMB_ASSERT_OK(next);
+  EXPECT_GE(next->n_reused_rows, cancelled->n_reused_rows);
+}
+
 TEST_F(Cancel, IsOverWithTheAnswer) {
   talk_->cancel();  // nothing is being answered
   talk_.will_say("Mara.<|im_end|>");

@@ -1,5 +1,6 @@
 // A part breaks in the middle of an answer: an error, and everything else as it was. Oracle: a
 // conversation in which nothing broke.
+#include <stdexcept>
 #include <thread>
 
 #include "tests/unit/conversation/broken_parts.h"
@@ -74,6 +75,25 @@ TEST_F(Failures, BytesThatAreNoUtf8BecomeReplacementCharacters) {
   EXPECT_THAT(answer->text, HasSubstr("\xEF\xBF\xBD"));
   EXPECT_EQ(streamed, answer->text);
   // A history with such an answer is as good as any other.
+  PLUMB_ASSERT_OK(talk_->ask("And who else?", {.max_tokens = 8}));
+}
+
+// Oracle: the conversation without that request.
+TEST_F(Failures, ACallbackThatThrowsLeavesTheConversationAsItWas) {
+  const OrderedJson before = talk_.messages();
+  for (const State at :
+       {State::kPrefill, State::kDecode, State::kCancelled, State::kCompleted, State::kIdle}) {
+    SCOPED_TRACE(conversation::state_name(at));
+    const auto on_state = [&](State state) {
+      if (state == State::kDecode && at == State::kCancelled) talk_->cancel();
+      if (state == at) throw std::runtime_error("the callback is gone");
+    };
+    EXPECT_THROW(static_cast<void>(
+                     talk_->ask("Who lives by the sea?", {.max_tokens = 8, .on_state = on_state})),
+                 std::runtime_error);
+    EXPECT_EQ(talk_->state(), State::kIdle);
+    EXPECT_EQ(talk_.messages(), before);
+  }
   PLUMB_ASSERT_OK(talk_->ask("And who else?", {.max_tokens = 8}));
 }
 

@@ -35,7 +35,7 @@ Table documented() {
 
 TEST(StateMachine, HasTheDocumentedTransitionsAndNoOthers) {
   const Table table = documented();
-  EXPECT_EQ(table.size(), 24u);
+  EXPECT_EQ(table.size(), 26u);
   size_t n_found = 0;
   for (const State state : kStates) {
     for (const Event event : kEvents) {

@@ -34,6 +34,47 @@ TEST(Turns, AnswersAreHistory) {
                          message("user", "Is it blue?"), message("assistant", "Yes.")}));
 }
 
+// What a stop cut away is no part of the history, nor of its ids.
+TEST(Turns, AnAnswerThatAStopEndedKeepsItsIds) {
+  const int32_t full_stop = TinyTalk().ids("sea.").back();
+  const std::string by_id = "generation.stop_ids=[" + std::to_string(full_stop) + "]";
+  for (const std::string& stop : {std::string("generation.stop=[\" by the sea\"]"), by_id}) {
+    SCOPED_TRACE(stop);
+    TinyTalk talk({stop});
+    talk.will_say("Mara lives by the sea. She is old.");
+    const auto first = talk->ask("Who is Mara?", {});
+    PLUMB_ASSERT_OK(first);
+    ASSERT_EQ(first->text, stop == by_id ? "Mara lives by the sea" : "Mara lives");
+    talk.will_say("Yes.<|im_end|>");
+    const auto second = talk->ask("Is it blue?", {});
+    PLUMB_ASSERT_OK(second);
+    EXPECT_EQ(second->n_spoken, 1u);
+    EXPECT_EQ(second->n_mismatches, 0u);
+  }
+}
+
+// The second answer would repeat the first, which dry forbids, but for the breakers. Oracle: a
+// conversation that began with that sampling.
+TEST(Turns, OtherSamplingHasItsBreakersToo) {
+  const auto ids = [](TinyTalk& talk) {
+    EXPECT_TRUE(talk->ask("Who is Mara?", {}));
+    const auto answer = talk->ask("Who is Mara?", {});
+    EXPECT_TRUE(answer);
+    return answer ? answer->ids : std::vector<int32_t>();
+  };
+  TinyTalk begun({"sampling.stages=[dry: {multiplier: 1000, allowed_length: 1}, greedy]",
+                  "sampling.breakers=[\" \"]"});
+  config::SamplingConfig sampling = begun.pipeline().config().sampling;
+  TinyTalk changed;
+  PLUMB_ASSERT_OK(changed->set_sampling(sampling));
+  const std::vector<int32_t> expected = ids(begun);
+  EXPECT_EQ(ids(changed), expected);
+  sampling.breakers.clear();
+  TinyTalk without;
+  PLUMB_ASSERT_OK(without->set_sampling(sampling));
+  EXPECT_NE(ids(without), expected) << "the breakers change nothing here";
+}
+
 // Oracle: core/doc/diagnostics.md.
 TEST(Turns, FillInThePayloadDoneOrFailed) {
   TinyTalk talk({"context.length=96", "context.reserve_output=8"});
