@@ -15,7 +15,7 @@ using diff::Door;
 using diff::PromptReport;
 using diff::Verdict;
 
-constexpr Door kDoors[] = {Door::kPrompt, Door::kTokens, Door::kOps, Door::kLogits,
+constexpr Door kDoors[] = {Door::kPrompt, Door::kTokens, Door::kOps,  Door::kLogits,
                            Door::kPick,   Door::kBytes,  Door::kText, Door::kContext};
 
 // XML 1.0, section 2.2: what a document may hold at all; the rest cannot even be escaped.
@@ -117,6 +117,12 @@ DoorResult result_of(const PromptReport& prompt, Door door) {
   return result;
 }
 
+/// Only a conversation goes through that door.
+bool has_context(const PromptReport& prompt) {
+  return std::ranges::any_of(
+      prompt.exact, [](const diff::ExactDoor& exact) { return exact.door == Door::kContext; });
+}
+
 std::string why(const PromptReport& prompt) {
   std::string text;
   if (prompt.place) text += "\nfirst: " + shown(*prompt.place);
@@ -137,7 +143,10 @@ class Suite {
         shown_(prompt.prompt),
         why_(why(prompt)),
         worst_allowed_(worst_allowed) {
-    for (const Door door : kDoors) add(door_name(door), result_of(prompt, door));
+    for (const Door door : kDoors) {
+      if (door == Door::kContext && !has_context(prompt)) continue;
+      add(door_name(door), result_of(prompt, door));
+    }
     // A run that ended with an error may have no door to blame.
     if (prompt.verdict > worst_allowed_ && n_failures_ == 0) add("verdict", {prompt.verdict, ""});
   }
