@@ -59,7 +59,8 @@ Result<ScriptEvent> parse_event(const OrderedJson& event, size_t index) {
     return wrong(index, event.dump() + ", " + kForms);
   }
   if (event.contains("cancel_after")) {
-    if (!parsed.is_answered()) return wrong(index, "cancel_after, expected only where there is an answer");
+    if (!parsed.is_answered())
+      return wrong(index, "cancel_after, expected only where there is an answer");
     PLUMB_ASSIGN(parsed.cancel_after, number_of(event, "cancel_after", index));
   }
   return parsed;

@@ -20,8 +20,7 @@ std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
 /// Door 40: both sides' stages on the same logits. context: of the pick; state: of A's stages in
 /// front of it.
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
-                                  const plumb_sample_context& context,
-                                  std::span<const char> state,
+                                  const plumb_sample_context& context, std::span<const char> state,
                                   const PickErrors& pick);
 /// Doors 50 and 60, whichever differs first: both sides' texts of the same ids.
 std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids,
