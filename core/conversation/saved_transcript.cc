@@ -19,13 +19,6 @@ const OrderedJson* member(const OrderedJson& object, const char* key, OrderedJso
   return found != object.end() && found->type() == kind ? &*found : nullptr;
 }
 
-Result<uint64_t> count(const OrderedJson& object, const char* key, uint64_t most) {
-  const OrderedJson* const number = member(object, key, OrderedJson::value_t::number_unsigned);
-  if (number == nullptr || number->get<uint64_t>() > most)
-    return corrupt(std::string(key) + ": expected a number of at most " + std::to_string(most));
-  return number->get<uint64_t>();
-}
-
 Result<std::string> hex(const OrderedJson& object, const char* key) {
   const OrderedJson* const text = member(object, key, OrderedJson::value_t::string);
   if (text == nullptr) return corrupt(std::string(key) + ": expected hexadecimal digits");
@@ -73,6 +66,13 @@ Result<void> add_answer(const OrderedJson& saved, const pipeline::Tokenizer& tok
 }
 
 }  // namespace
+
+Result<uint64_t> count(const OrderedJson& object, const char* key, uint64_t most) {
+  const OrderedJson* const number = member(object, key, OrderedJson::value_t::number_unsigned);
+  if (number == nullptr || number->get<uint64_t>() > most)
+    return corrupt(std::string(key) + ": expected a number of at most " + std::to_string(most));
+  return number->get<uint64_t>();
+}
 
 std::string to_hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";

@@ -67,12 +67,12 @@ Result<Identity> identity_in(const OrderedJson& json) {
   return identity;
 }
 
-template <typename Number>
-Result<Number> number(const OrderedJson& json, const char* key) {
+Result<int64_t> seconds(const OrderedJson& json, const char* key) {
   const auto found = json.find(key);
-  if (found == json.end() || !found->is_number_integer())
-    return Error{PLUMB_CORRUPT, std::string(key) + ": expected a whole number"};
-  return found->get<Number>();
+  const bool is_whole = found != json.end() && found->is_number_integer();
+  if (!is_whole || (found->is_number_unsigned() && found->get<uint64_t>() > INT64_MAX))
+    return Error{PLUMB_CORRUPT, std::string(key) + ": expected whole seconds"};
+  return found->get<int64_t>();
 }
 
 // Can the stages take every state that the answers are kept with?
@@ -150,8 +150,8 @@ Result<Restored> Conversation::Parts::restore(std::string_view file) {
   const auto variables = talk.find("variables");
   if (variables == talk.end()) return Error{PLUMB_CORRUPT, "variables: expected an object"};
   PLUMB_TRY(check_variables(*variables));
-  PLUMB_ASSIGN(const auto seed, number<uint64_t>(talk, "seed"));
-  PLUMB_ASSIGN(const auto now, number<int64_t>(talk, "now_unix_s"));
+  PLUMB_ASSIGN(const auto seed, count(talk, "seed", UINT64_MAX));
+  PLUMB_ASSIGN(const auto now, seconds(talk, "now_unix_s"));
   PLUMB_ASSIGN(const std::string digits, text(talk, "sampler_state"));
   PLUMB_ASSIGN(const std::string state, from_hex(digits));
 

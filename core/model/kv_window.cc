@@ -135,6 +135,9 @@ Result<void> KvWindow::set_state(const State& state) {
   const auto corrupt = [](const std::string& what) {
     return Error{PLUMB_CORRUPT, "the places of the rows: " + what};
   };
+  constexpr uint64_t kMostFed = uint64_t{1} << 48;  // so that counting on cannot wrap
+  if (state.n_fed > kMostFed)
+    return corrupt(std::to_string(state.n_fed) + " ids fed, more than any run has");
   if (state.n_rows > capacity_ || state.n_rows > state.n_fed)
     return corrupt(std::to_string(state.n_rows) + " rows of " + std::to_string(state.n_fed) +
                    " ids in a cache of " + std::to_string(capacity_));

@@ -230,6 +230,8 @@ TEST_F(Saving, RefusesWhatIsMadeUp) {
       {"/variables", {{"messages", 1}}, "template variables"},
       {"/variables", 1, "template variables"},
       {"/seed", "x", "seed"},
+      {"/seed", -1, "seed"},
+      {"/now_unix_s", UINT64_MAX, "now_unix_s"},
       {"/now_unix_s", 1.5, "now_unix_s"},
       {"/sampler_state", "0000", "sampler_state"},
   };

@@ -225,6 +225,10 @@ TEST(KvWindow, TakesNoStateThatCannotBe) {
   refuses([](State& s) { s.n_rows = 11; });
   refuses([](State& s) { s.n_fed = 14; });
   refuses([](State& s) { s.n_fed = 3; });
+  refuses([](State& s) {  // consistent, but counting on would wrap
+    s.runs.back().first_place += UINT64_MAX - s.n_fed;
+    s.n_fed = UINT64_MAX;
+  });
   refuses([](State& s) { s.runs.clear(); });
   refuses([](State& s) { s.runs[0].first_row = 1; });
   refuses([](State& s) { s.runs[1].first_row = 40; });
