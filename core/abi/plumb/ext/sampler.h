@@ -42,7 +42,7 @@ typedef struct plumb_sample_context {
   uint64_t n_prompt_ids;
   const int32_t* generated_ids;
   uint64_t n_generated_ids;
-  const uint64_t* control_bits; /* bit id: the id is a control token; ceil(V/64) words */
+  const uint64_t* control_bits; /* bit id: a control token, or ends an answer; ceil(V/64) words */
   const int32_t* breaker_ids;   /* ids that end a repeated run (DRY) */
   uint64_t n_breaker_ids;
   const uint64_t* allowed_bits; /* null: every id; else bit id: a grammar allows it next; ceil(V/64) words */
