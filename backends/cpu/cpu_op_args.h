@@ -83,14 +83,6 @@ class OpArgs : public SliceArgs<State> {
     return reinterpret_cast<const float*>(resolve(state_, weight->place, weight->bytes));
   }
 
-  /// Indices are checked first and read again by the kernel: what it writes may not lie over them.
-  void require_apart(const int32_t* indices, const float* out, uint64_t n_out,
-                     const char* message) {
-    const auto from = reinterpret_cast<uintptr_t>(indices);
-    const auto to = reinterpret_cast<uintptr_t>(out);
-    require(from + op_.n_rows * sizeof *indices <= to || to + n_out * sizeof *out <= from, message);
-  }
-
   KvCache* cache(plumb_handle handle) {
     KvCache* found = state_.caches.find(handle);
     require(found != nullptr, "kv: not a live handle of a KV cache");

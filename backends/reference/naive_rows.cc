@@ -16,6 +16,7 @@ plumb_status embed(const OpCall& call) {
   const uint64_t V = weight->n_rows, D = weight->n_columns;
   const int32_t* ids = args.elements<const int32_t>("ids", op.ids, {T});
   float* out = args.elements<float>("out", op.out, {T, D});
+  args.require_apart(ids, out, T * D, "out: expected apart from ids");
   if (args.failed()) return args.status();
 
   const uint64_t n_blocks = D / find_format(weight->format)->block_values;
@@ -154,6 +155,7 @@ plumb_status rope(const OpCall& call) {
   const float* cosines =
       args.elements<const float>("cos_table", op.cos_table, {op.table_rows, half});
   const float* sines = args.elements<const float>("sin_table", op.sin_table, {op.table_rows, half});
+  args.require_apart(positions, out, T * H * C, "out: expected apart from positions");
   args.require(op.n_rotated % 2 == 0 && op.n_rotated <= C,
                "n_rotated: expected even and at most head_width");
   args.require(op.pairing <= PLUMB_ROPE_INTERLEAVED, "pairing: unknown kind");

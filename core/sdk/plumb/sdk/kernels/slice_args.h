@@ -68,6 +68,15 @@ class SliceArgs {
     return values;
   }
 
+  /// Indices that are looked at before they are used, by every part at its own time: what the op
+  /// writes may not lie over them.
+  void require_apart(const int32_t* indices, const float* out, uint64_t n_out,
+                     const char* message) {
+    const auto from = reinterpret_cast<uintptr_t>(indices);
+    const auto to = reinterpret_cast<uintptr_t>(out);
+    require(from + op_.n_rows * sizeof *indices <= to || to + n_out * sizeof *out <= from, message);
+  }
+
  protected:
   const State& state_;
   const plumb_op& op_;
