@@ -64,12 +64,18 @@ std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logit
   draw.generated_ids.assign(context.generated_ids, context.generated_ids + context.n_generated_ids);
   draw.control_bits.assign(context.control_bits, context.control_bits + (logits.size() + 63) / 64);
   draw.state.assign(state.begin(), state.end());
+  const auto n_vocab = static_cast<uint32_t>(logits.size());
   return either_way(a, b, place_of(pick), [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
+    const auto tokenizer = one.tokenizer();
+    if (!tokenizer) return std::optional<Cause>();
     config::SamplingConfig of_one = one.config().sampling;
     config::SamplingConfig of_other = other.config().sampling;
     of_one.seed = of_other.seed = context.seed;
+    const auto breakers = [&](const config::SamplingConfig& sampling) {
+      return (*tokenizer)->ids_with(sampling.breakers, n_vocab);
+    };
     return diagnose_sampler(
-        sampler_evidence(of_one, of_other, a.config().config.sampling, one.host(), draw));
+        sampler_evidence(of_one, of_other, a.config().config.sampling, one.host(), breakers, draw));
   });
 }
 

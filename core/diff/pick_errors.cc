@@ -4,14 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "core/diff/stage_errors.h"
-
 namespace plumbline::diff {
 namespace {
-
-// Of a distribution that two chains of the same stages made of the same logits: each stage may
-// round each logit once, relative 2^-24, and logits are below 100.
-constexpr double kRounding = 1e-5;
 
 struct Pair {
   int32_t id;
@@ -90,13 +84,12 @@ double flip_probability(const std::string& draw_a, const std::string& draw_b,
 
 }  // namespace
 
-Distribution Distribution::of(const plumb_candidates& candidates) {
-  const Left sorted = Left::of(candidates);
-  Distribution found{sorted.ids, std::vector<double>(sorted.ids.size())};
-  const float largest = *std::max_element(sorted.logits.begin(), sorted.logits.end());
+Distribution Distribution::of(const Left& left) {
+  Distribution found{left.ids, std::vector<double>(left.ids.size())};
+  const float largest = *std::max_element(left.logits.begin(), left.logits.end());
   double sum = 0;
-  for (size_t i = 0; i < sorted.ids.size(); ++i)
-    sum += found.probabilities[i] = std::exp(double{sorted.logits[i]} - largest);
+  for (size_t i = 0; i < left.ids.size(); ++i)
+    sum += found.probabilities[i] = std::exp(double{left.logits[i]} - largest);
   for (double& probability : found.probabilities) probability /= sum;
   return found;
 }
@@ -177,13 +170,13 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   if (!std::isnan(of_b.pick.coin)) errors.coin_b = of_b.pick.coin;
   errors.n_kept_a = of_a.pick.n_kept;
   errors.n_kept_b = of_b.pick.n_kept;
-  const Distribution left_a = Distribution::of(a.candidates());
+  const Distribution left_a = Distribution::of(Left::of(a.candidates()));
   if (errors.first_stage.empty() && errors.draw_a == errors.draw_b && errors.id_a == errors.id_b) {
     errors.n_kept_both = static_cast<uint32_t>(
         std::ranges::count_if(left_a.probabilities, [](double p) { return p > 0; }));
     return errors;
   }
-  const Distribution left_b = Distribution::of(b.candidates());
+  const Distribution left_b = Distribution::of(Left::of(b.candidates()));
   for (const Pair& pair : joined(left_a, left_b))
     errors.n_kept_both += pair.p > 0 && pair.q > 0 ? 1 : 0;
   errors.flip_probability =
@@ -191,7 +184,7 @@ Result<PickErrors> compare_picks(pipeline::SamplerChain& a, pipeline::SamplerCha
   errors.total_variation = total_variation(left_a, left_b);
   const bool is_rounding = errors.n_kept_a == errors.n_kept_b &&
                            errors.n_kept_b == errors.n_kept_both &&
-                           errors.total_variation <= kRounding && errors.id_a == errors.id_b &&
+                           errors.total_variation <= kDrawRounding && errors.id_a == errors.id_b &&
                            errors.draw_a == errors.draw_b;
   errors.verdict = is_rounding ? Verdict::kDrift : Verdict::kWrong;
   return errors;

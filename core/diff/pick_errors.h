@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/diff/report.h"
+#include "core/diff/stage_errors.h"
 #include "core/pipeline/sampler_chain.h"
 #include "plumb/sdk/result.h"
 
@@ -16,8 +17,13 @@ struct Distribution {
   std::vector<int32_t> ids;
   std::vector<double> probabilities;
 
-  static Distribution of(const plumb_candidates& candidates);
+  /// Of at least one candidate.
+  static Distribution of(const Left& left);
 };
+
+/// Total variation of two distributions that the same stages made of the same logits: each stage
+/// may round each logit once, relative 2^-24, and logits are below 100.
+inline constexpr double kDrawRounding = 1e-5;
 
 /// Half the sum of the differences.
 double total_variation(const Distribution& a, const Distribution& b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/diff/pick_errors.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/text_signatures/metadata.h"
 #include "plumb/sdk/abi.h"
@@ -24,7 +25,7 @@ class Drawer {
  public:
   static Result<std::shared_ptr<Drawer>> make(const config::SamplingConfig& states_of,
                                               const config::SamplingConfig& sampling, Host& host,
-                                              uint32_t n_vocab,
+                                              const BreakersOf& breakers, uint32_t n_vocab,
                                               std::optional<StageInPlace> in_place) {
     PLUMB_ASSIGN(SamplerChain remembering, pipeline::make_sampler(states_of, host, n_vocab));
     SamplerChain chain(n_vocab);
@@ -36,6 +37,7 @@ class Drawer {
         PLUMB_TRY(pipeline::add_stage(chain, stage, host));
       }
     }
+    if (breakers) chain.set_breakers(breakers(sampling));
     PLUMB_ASSIGN(std::vector<char> fresh, chain.state());
     return std::make_shared<Drawer>(std::move(remembering), std::move(chain), std::move(fresh),
                                     sampling.seed);
@@ -59,10 +61,7 @@ class Drawer {
       PLUMB_TRY(chain_.take_over(remembering_));
     }
     PLUMB_ASSIGN(const pipeline::Pick pick, chain_.pick(draw.logits, context));
-    const plumb_candidates& candidates = chain_.candidates();
-    Drawn drawn{pick.id, {candidates.ids, candidates.ids + candidates.n}};
-    std::ranges::sort(drawn.kept);
-    return drawn;
+    return Drawn{pick.id, Left::of(chain_.candidates())};
   }
 
  private:
@@ -154,18 +153,25 @@ Result<TemplateEvidence> template_evidence(Pipeline& a, Pipeline& b, Conversatio
   return evidence;
 }
 
+bool is_same(const Drawn& a, const Drawn& b) {
+  if (a.id != b.id || a.left.ids != b.left.ids) return false;
+  if (a.left == b.left) return true;
+  return total_variation(Distribution::of(a.left), Distribution::of(b.left)) <= kDrawRounding;
+}
+
 SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
-                                 const config::SamplingConfig& remembering, Host& host, Draw draw) {
+                                 const config::SamplingConfig& remembering, Host& host,
+                                 const BreakersOf& breakers, Draw draw) {
   SamplerEvidence evidence;
   const auto n_vocab = static_cast<uint32_t>(draw.logits.size());
   evidence.draw = std::move(draw);
   evidence.sampling_a = a;
   evidence.sampling_b = b;
-  evidence.sampled = [&host, n_vocab, remembering](
+  evidence.sampled = [&host, n_vocab, remembering, breakers](
                          const config::SamplingConfig& sampling,
                          std::optional<StageInPlace> in_place) -> Result<SamplerSide> {
     PLUMB_ASSIGN(const std::shared_ptr<Drawer> drawer,
-                 Drawer::make(remembering, sampling, host, n_vocab, in_place));
+                 Drawer::make(remembering, sampling, host, breakers, n_vocab, in_place));
     return SamplerSide([drawer](const Draw& input) { return drawer->draw(input); });
   };
   const auto side = [&](const config::SamplingConfig& sampling) {

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/diff/stage_errors.h"
 #include "core/host/host.h"
 #include "core/pipeline/pipeline.h"
 
@@ -74,15 +75,18 @@ struct Draw {
 };
 struct Drawn {
   int32_t id = -1;
-  std::vector<int32_t> kept;  // ascending
-  bool operator==(const Drawn&) const = default;
+  Left left;  // behind all stages
 };
+/// The same id of the same candidates, whose probabilities differ by no more than rounding.
+bool is_same(const Drawn& a, const Drawn& b);
 using SamplerSide = SideOf<Draw, Drawn>;
 /// A stage of a list that another library takes the place of.
 struct StageInPlace {
   size_t index;
   const plumb_sampler* table;
 };
+/// The ids over which no repeat reaches under a list of stages; empty: there are none.
+using BreakersOf = std::function<std::vector<int32_t>(const config::SamplingConfig&)>;
 struct SamplerEvidence {
   Draw draw;
   SamplerSide a, b;
@@ -113,6 +117,7 @@ Result<DetokenisationEvidence> detokenisation_evidence(pipeline::Pipeline& a, pi
 /// Of two lists of stages, with the seeds of their coins. A side that cannot be made refuses all
 /// draws. remembering: one of the two.
 SamplerEvidence sampler_evidence(const config::SamplingConfig& a, const config::SamplingConfig& b,
-                                 const config::SamplingConfig& remembering, Host& host, Draw draw);
+                                 const config::SamplingConfig& remembering, Host& host,
+                                 const BreakersOf& breakers, Draw draw);
 
 }  // namespace plumbline::diff

@@ -40,6 +40,12 @@ void add_context_hypotheses(const SamplerEvidence& evidence, SamplerHypotheses& 
         "B's coins have the seed " + std::to_string(seed_b) + ", A's " + std::to_string(seed_a),
         std::move(changed)));
   }
+  if (evidence.sampling_a.breakers != evidence.sampling_b.breakers) {
+    config::SamplingConfig changed = evidence.sampling_a;
+    changed.breakers = evidence.sampling_b.breakers;
+    out.push_back(config_hypothesis(evidence, "breakers_changed",
+                                    "other texts end a repeat in B than in A", std::move(changed)));
+  }
   const auto told = [&](const char* signature, std::string statement,
                         std::function<void(Draw&)> change) {
     out.push_back({signature, std::move(statement), [a = evidence.a, change = std::move(change)] {
@@ -68,8 +74,9 @@ void add_context_hypotheses(const SamplerEvidence& evidence, SamplerHypotheses& 
                      PLUMB_ASSIGN(Drawn drawn, a(draw));
                      const size_t n_vocab = draw.logits.size();
                      drawn.id = mirrored(drawn.id, n_vocab);
-                     mirror(drawn.kept, n_vocab);
-                     std::ranges::reverse(drawn.kept);
+                     mirror(drawn.left.ids, n_vocab);
+                     std::ranges::reverse(drawn.left.ids);
+                     std::ranges::reverse(drawn.left.logits);
                      return drawn;
                    });
                  }});

@@ -24,12 +24,13 @@ std::vector<int32_t> best_ids(const std::vector<float>& logits) {
 }
 
 // A prompt and an answer of the best ids: the first in the prompt alone, the second in both, the
-// third in the answer alone; the fourth, in both, is a control token.
+// third in the answer alone; the fourth, in both, is a control token. The answer's end, the sixth
+// and fifth, is a repeat of the prompt, where the third follows.
 void add_history(Draw& probe) {
   const std::vector<int32_t> ids = best_ids(probe.logits);
   if (ids.size() < kBest) return;
-  probe.prompt_ids = {ids[0], ids[1], ids[3], ids[0], ids[5]};
-  probe.generated_ids = {ids[1], ids[2], ids[3], ids[1], ids[2], ids[5]};
+  probe.prompt_ids = {ids[0], ids[1], ids[3], ids[0], ids[5], ids[4], ids[2]};
+  probe.generated_ids = {ids[1], ids[2], ids[3], ids[1], ids[2], ids[5], ids[4]};
   probe.control_bits.resize((probe.logits.size() + 63) / 64);
   const auto control = static_cast<size_t>(ids[3]);
   probe.control_bits[control / 64] |= uint64_t{1} << (control % 64);

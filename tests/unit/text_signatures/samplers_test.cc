@@ -94,7 +94,7 @@ Draw draw_of(const SamplingConfig& a, uint64_t step) {
 }
 
 diff::SamplerEvidence evidence_of(const SamplingConfig& a, const SamplingConfig& b, Draw given) {
-  return diff::sampler_evidence(a, b, a, host(), std::move(given));
+  return diff::sampler_evidence(a, b, a, host(), {}, std::move(given));
 }
 
 // The first step at which the sides part.
@@ -104,7 +104,7 @@ std::optional<Draw> parting(const diff::SamplerEvidence& evidence) {
     const auto a = evidence.a(given);
     const auto b = evidence.b(given);
     EXPECT_TRUE(a && b) << (b ? "" : b.error().message);
-    if (a && b && *a != *b) return given;
+    if (a && b && !is_same(*a, *b)) return given;
   }
   return std::nullopt;
 }
@@ -161,15 +161,47 @@ TEST(SamplerCauses, CoinsOfTheNextStep) {
       draw(1));
 }
 
+// dry counts no repeat over a breaker: where a side has others it penalises what the other spares.
+TEST(SamplerCauses, OtherBreakers) {
+  SamplingConfig sampling;
+  sampling.stages = {stage("dry", R"({"multiplier": 2, "allowed_length": 1})"), stage("cdf")};
+  Draw given = draw(0);
+  given.prompt_ids = {5, 6, 7, 8};
+  given.generated_ids = {5, 6, 7};
+  const auto breakers = [](const SamplingConfig& of) {
+    std::vector<int32_t> ids;
+    for (const std::string& id : of.breakers) ids.push_back(std::stoi(id));
+    return ids;
+  };
+  SamplingConfig other = sampling;
+  other.breakers = {"7"};
+  for (const auto& [a, b] : {std::pair(sampling, other), std::pair(other, sampling)}) {
+    const auto cause = diagnose_sampler(diff::sampler_evidence(a, b, a, host(), breakers, given));
+    ASSERT_TRUE(cause);
+    EXPECT_EQ(cause->signature, "breakers_changed");
+  }
+}
+
+// A penalty that moves too little to flip a pick of the probes shows in what is left.
+TEST(SamplerCauses, AChangeThatFlipsNoPick) {
+  const SamplingConfig a = chains()[9];
+  SamplingConfig b = a;
+  b.stages[0].params_json = R"({"strength": 0.6, "control_tokens": "penalise"})";
+  Draw flat = draw(0);
+  std::ranges::fill(flat.logits, 0.0F);
+  const auto cause = diagnose_sampler(evidence_of(a, b, flat));
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->signature, "control_tokens_penalised");
+}
+
 TEST(SamplerCauses, TheHigherOfTwoEquals) {
   SamplingConfig sampling;
   sampling.stages = {stage("greedy")};
   Draw tied = draw(0);
   tied.logits[20] = tied.logits[200] = 50;
   const auto last_of_equals = [](const Draw& given) -> Result<Drawn> {
-    Drawn drawn{0, {}};
+    Drawn drawn{0, diff::Left::of(given.logits)};
     for (uint32_t id = 0; id < given.logits.size(); ++id) {
-      drawn.kept.push_back(static_cast<int32_t>(id));
       if (given.logits[id] >= given.logits[static_cast<size_t>(drawn.id)])
         drawn.id = static_cast<int32_t>(id);
     }
@@ -190,7 +222,7 @@ TEST(SamplerCauses, TemperatureBeforeTruncationMakesTheThresholdUnstable) {
     sampling.stages.push_back(stage("cdf"));
     const auto drawn = evidence_of(sampling, sampling, draw(3)).a(draw(3));
     EXPECT_TRUE(drawn);
-    return drawn ? drawn->kept.size() : 0;
+    return drawn ? drawn->left.ids.size() : 0;
   };
   const std::vector<float> logits = draw(3).logits;
   const float largest = *std::ranges::max_element(logits);

@@ -176,7 +176,7 @@ TEST(UnrelatedDifferences, OfPicksAndTextsAreNotNamed) {
   draw.logits.resize(64);
   std::iota(draw.logits.begin(), draw.logits.end(), 0.0F);
   auto evidence = diff::sampler_evidence(a->config().sampling, a->config().sampling,
-                                         a->config().sampling, host(), draw);
+                                         a->config().sampling, host(), {}, draw);
   const diff::SamplerSide whole = evidence.a;
   for (const int32_t shift : {1, 2, 3, 7, 11}) {
     evidence.b = [whole, shift](const diff::Draw& input) -> Result<diff::Drawn> {
