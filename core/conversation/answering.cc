@@ -14,17 +14,12 @@ using Parts = Conversation::Parts;
 // Whatever leaves an answer half made leads back to where it began.
 class HalfMade {
  public:
-  HalfMade(Parts& parts, std::vector<char> sampler_state)
-      : n_held_rows(parts.decoder.n_past()),
-        parts_(parts),
-        sampler_state_(std::move(sampler_state)) {}
+  explicit HalfMade(Parts& parts) : n_held_rows(parts.decoder.n_past()), parts_(parts) {}
   HalfMade(const HalfMade&) = delete;
   ~HalfMade() {
     if (is_done_) return;
     static_cast<void>(parts_.held.truncate(n_held_rows));
-    static_cast<void>(parts_.sampler->set_state(sampler_state_));
-    static_cast<void>(parts_.machine.on(Event::kFail));
-    parts_.settle_state();
+    parts_.machine.rest(parts_.waits());
   }
   void done() { is_done_ = true; }
 
@@ -32,7 +27,6 @@ class HalfMade {
 
  private:
   Parts& parts_;
-  std::vector<char> sampler_state_;
   bool is_done_ = false;
 };
 
@@ -67,7 +61,6 @@ class Turn {
 
  private:
   Result<void> tell(Event event);
-  Result<void> begin_sampler(const std::vector<char>& state_now);
   Result<void> fit();
   Result<void> generate();
   Result<void> cut_undelivered();
@@ -79,7 +72,6 @@ class Turn {
   const Request& request_;
   const Gate::Pass& pass_;
   Answer answer_;
-  std::vector<char> sampler_state_;  // in front of the answer
   PromptIds prompt_;
   OrderedJson begun_;  // the assistant's message that the prompt goes on with
   pipeline::GenerationRequest generation_;
@@ -93,11 +85,6 @@ Result<void> Turn::tell(Event event) {
   const State now = parts_.machine.state();
   if (now != before && request_.on_state) request_.on_state(now);
   return {};
-}
-
-Result<void> Turn::begin_sampler(const std::vector<char>& state_now) {
-  sampler_state_ = task_.sampler_state.empty() ? state_now : std::move(task_.sampler_state);
-  return parts_.sampler->set_state(sampler_state_);
 }
 
 Result<void> Turn::fit() {
@@ -182,7 +169,6 @@ Result<void> Turn::cut_undelivered() {
   answer_.n_dropped_ids = static_cast<uint32_t>(answer_.ids.size() - delivered.n_ids);
   answer_.ids.resize(delivered.n_ids);
   said_ = std::move(delivered.answer);
-  PLUMB_TRY(parts_.sampler->set_state(sampler_state_));
   return parts_.held.truncate(static_cast<uint32_t>(answer_.prompt_ids.size() + delivered.n_ids));
 }
 
@@ -194,7 +180,6 @@ Result<void> Turn::keep() {
   PLUMB_ASSIGN(entry.spoken, spoken_parts(parts_.prompts.cache(), parts_.tokenizer,
                                           std::move(prompt_.last), said_ids));
   entry.attempt = task_.attempt;
-  entry.sampler_state = std::move(sampler_state_);
   answer_.message = entry.message;
   answer_.text = std::move(said_.content);
   answer_.thinking = std::move(said_.reasoning);
@@ -203,12 +188,11 @@ Result<void> Turn::keep() {
 }
 
 Result<Answer> Turn::take() {
-  PLUMB_ASSIGN(std::vector<char> state_now, parts_.sampler->state());
-  HalfMade half_made(parts_, state_now);
+  if (task_.ends_wait) parts_.machine.abandon();
   PLUMB_TRY(parts_.machine.on(task_.event));
+  HalfMade half_made(parts_);
   if (request_.on_state) request_.on_state(parts_.machine.state());
   answer_.epoch = pass_.epoch();
-  PLUMB_TRY(begin_sampler(state_now));
   PLUMB_TRY(fit());
   PLUMB_ASSIGN(answer_.n_reused_rows, parts_.held.keep_common(prompt_.ids));
   half_made.n_held_rows = answer_.n_reused_rows;
@@ -231,11 +215,27 @@ Result<Answer> Turn::take() {
 
 }  // namespace
 
-Result<Answer> Conversation::Parts::answer(Task task, const Request& request,
-                                           const Gate::Pass& pass) {
-  auto answer = Turn(*this, std::move(task), request, pass).take();
-  if (!answer && request.diagnostics != nullptr) request.diagnostics->fail(answer.error());
-  return answer;
+Result<Answer> Conversation::Parts::answer(const Request& request,
+                                           const std::function<Result<Task>()>& begin) {
+  pipeline::Diagnostics* const told = request.diagnostics;
+  if (told != nullptr) told->enter(pipeline::Stage::kTemplate);
+  const auto pass = enter();
+  if (!pass) {
+    if (told != nullptr) told->fail(pipeline::ErrorCode::kBusy, pass.error().message);
+    return pass.error();
+  }
+  const auto make = [&]() -> Result<Answer> {
+    PLUMB_ASSIGN(Task task, begin());
+    return Turn(*this, std::move(task), request, *pass).take();
+  };
+  try {
+    Result<Answer> answer = make();
+    if (!answer && told != nullptr) told->fail(answer.error());
+    return answer;
+  } catch (const std::exception& thrown) {
+    if (told != nullptr) told->fail({PLUMB_INTERNAL, thrown.what()});
+    throw;
+  }
 }
 
 }  // namespace plumbline::conversation

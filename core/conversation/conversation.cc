@@ -32,6 +32,13 @@ Result<void> check_messages(const std::vector<OrderedJson>& messages) {
   return pipeline::check_conversation(OrderedJson(messages));
 }
 
+Result<const Entry*> last_answer(const Transcript& transcript, const char* what_to) {
+  if (transcript.n_messages() > 0 && is_answer(transcript.entries().back().message))
+    return &transcript.entries().back();
+  return Error{PLUMB_INVALID_ARGUMENT,
+               "the last message is no answer: there is none to " + std::string(what_to)};
+}
+
 Transcript cut_at(const Transcript& transcript, size_t index) {
   Transcript rest = transcript;
   rest.entries().resize(index, Entry{OrderedJson()});
@@ -65,113 +72,107 @@ Result<std::unique_ptr<Conversation>> Conversation::create(pipeline::Pipeline& p
                                                *decoder, std::move(sampler), std::move(parser))));
 }
 
-std::vector<char> Conversation::Parts::sampler_state_at(size_t index) const {
-  for (size_t at = index; at < transcript.n_messages(); ++at) {
-    const Entry& entry = transcript.entries()[at];
-    if (!entry.sampler_state.empty()) return entry.sampler_state;
-  }
-  return {};
+bool Conversation::Parts::waits() const {
+  return transcript.n_messages() > 0 && calls_tools(transcript.entries().back().message);
 }
 
-Result<void> Conversation::Parts::replace(Transcript next, size_t index) {
-  const std::vector<char> state = sampler_state_at(index);
-  if (!state.empty()) PLUMB_TRY(sampler->set_state(state));
+void Conversation::Parts::replace(Transcript next) {
   transcript = std::move(next);
-  settle_state();
-  return {};
+  machine.rest(waits());
 }
 
-void Conversation::Parts::settle_state() {
-  const auto& entries = transcript.entries();
-  const bool waits = !entries.empty() && calls_tools(entries.back().message);
-  if (machine.state() == State::kToolCall && !waits) static_cast<void>(machine.on(Event::kAbandon));
-  if (machine.state() == State::kIdle && waits) static_cast<void>(machine.on(Event::kToolCall));
-  static_cast<void>(machine.take_passed());
-}
-
-Result<Gate::Pass> Conversation::Parts::enter(const Request& request) {
-  auto pass = gate.enter();
-  if (!pass && request.diagnostics != nullptr)
-    request.diagnostics->fail(pipeline::ErrorCode::kBusy, pass.error().message);
+Result<Gate::Pass> Conversation::Parts::enter() {
+  PLUMB_ASSIGN(Gate::Pass pass, gate.enter());
+  // A cancel from a signal handler abandons results, and cannot strike the calls out itself.
+  if (machine.state() == State::kIdle && waits())
+    transcript.entries().back().message.erase("tool_calls");
   return pass;
 }
 
-Result<Answer> Conversation::Parts::answer_instead(size_t index, OrderedJson message,
-                                                   uint32_t attempt, const Request& request,
-                                                   const Gate::Pass& pass) {
-  Task task{cut_at(transcript, index), Event::kAsk, attempt, sampler_state_at(index)};
+Conversation::Parts::Task Conversation::Parts::instead_of(size_t index, OrderedJson message,
+                                                          uint32_t attempt) const {
+  Task task{cut_at(transcript, index), Event::kAsk, attempt, waits()};
   if (!message.is_null()) task.transcript.append(std::move(message));
-  if (machine.state() == State::kToolCall) PLUMB_TRY(machine.on(Event::kAbandon));
-  return answer(std::move(task), request, pass);
+  return task;
 }
 
 Result<Answer> Conversation::ask(std::vector<OrderedJson> messages, const Request& request) {
-  PLUMB_TRY(check_messages(messages));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
-  Transcript next = parts_->transcript;
-  for (OrderedJson& message : messages) next.append(std::move(message));
-  return parts_->answer({std::move(next)}, request, pass);
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_TRY(check_messages(messages));
+    Transcript next = parts_->transcript;
+    for (OrderedJson& message : messages) next.append(std::move(message));
+    return Parts::Task{std::move(next)};
+  });
 }
 
 Result<Answer> Conversation::ask(std::string_view text, const Request& request) {
   return ask(std::vector<OrderedJson>{{{"role", "user"}, {"content", text}}}, request);
 }
 
+Result<Answer> Conversation::ask_anew(std::vector<OrderedJson> messages, const Request& request) {
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_TRY(check_messages(messages));
+    Parts::Task task;
+    task.ends_wait = parts_->waits();
+    for (OrderedJson& message : messages) task.transcript.append(std::move(message));
+    return task;
+  });
+}
+
 Result<Answer> Conversation::give(std::vector<OrderedJson> results, const Request& request) {
-  PLUMB_TRY(check_messages(results));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
-  PLUMB_TRY(next_state(parts_->machine.state(), Event::kToolResults));
-  Transcript next = parts_->transcript;
-  PLUMB_TRY(join_results(next.entries().back().message, results));
-  for (OrderedJson& result : results) next.append(std::move(result));
-  return parts_->answer({std::move(next), Event::kToolResults}, request, pass);
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_TRY(check_messages(results));
+    PLUMB_TRY(next_state(parts_->machine.state(), Event::kToolResults));
+    Transcript next = parts_->transcript;
+    PLUMB_TRY(join_results(next.entries().back().message, results));
+    for (OrderedJson& result : results) next.append(std::move(result));
+    return Parts::Task{std::move(next), Event::kToolResults};
+  });
 }
 
 Result<void> Conversation::abandon() {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_TRY(next_state(parts_->machine.state(), Event::kAbandon));
   parts_->transcript.entries().back().message.erase("tool_calls");
-  parts_->settle_state();
+  parts_->machine.abandon();
   return {};
 }
 
 Result<Answer> Conversation::retry(const Request& request) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
-  const auto& entries = parts_->transcript.entries();
-  if (entries.empty() || !is_answer(entries.back().message))
-    return Error{PLUMB_INVALID_ARGUMENT, "the last message is no answer: there is none to retry"};
-  const Entry& last = entries.back();
-  return parts_->answer_instead(entries.size() - 1, last.begun, last.attempt + 1, request, pass);
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_ASSIGN(const Entry* const last, last_answer(parts_->transcript, "retry"));
+    return parts_->instead_of(parts_->transcript.n_messages() - 1, last->begun, last->attempt + 1);
+  });
 }
 
 Result<Answer> Conversation::go_on(const Request& request) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
-  const auto& entries = parts_->transcript.entries();
-  if (entries.empty() || !is_answer(entries.back().message))
-    return Error{PLUMB_INVALID_ARGUMENT,
-                 "the last message is no answer: there is none to go on with"};
-  const Entry& last = entries.back();
-  if (!pipeline::can_continue(last.message)) {
-    return Error{PLUMB_INVALID_ARGUMENT, "the last answer has no text, expected one to go on with"};
-  }
-  return parts_->answer({parts_->transcript, Event::kAsk, last.attempt + 1}, request, pass);
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_ASSIGN(const Entry* const last, last_answer(parts_->transcript, "go on with"));
+    if (!pipeline::can_continue(last->message)) {
+      return Error{PLUMB_INVALID_ARGUMENT,
+                   "the last answer has no text, expected one to go on with"};
+    }
+    return Parts::Task{parts_->transcript, Event::kAsk, last->attempt + 1};
+  });
 }
 
 Result<Answer> Conversation::edit(size_t index, OrderedJson message, const Request& request) {
-  PLUMB_TRY(check_messages({message}));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter(request));
-  PLUMB_TRY(check_index(index, parts_->transcript));
-  return parts_->answer_instead(index, std::move(message), 0, request, pass);
+  return parts_->answer(request, [&]() -> Result<Parts::Task> {
+    PLUMB_TRY(check_messages({message}));
+    PLUMB_TRY(check_index(index, parts_->transcript));
+    return parts_->instead_of(index, std::move(message), 0);
+  });
 }
 
 Result<void> Conversation::cut(size_t index) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_TRY(check_index(index, parts_->transcript));
-  return parts_->replace(cut_at(parts_->transcript, index), index);
+  parts_->replace(cut_at(parts_->transcript, index));
+  return {};
 }
 
 Result<OrderedJson> Conversation::undo() {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   const auto& entries = parts_->transcript.entries();
   const auto last = std::find_if(entries.rbegin(), entries.rend(), [](const Entry& entry) {
     return entry.message["role"] == "user";
@@ -180,12 +181,12 @@ Result<OrderedJson> Conversation::undo() {
     return Error{PLUMB_INVALID_ARGUMENT, "the conversation has no user's message to undo"};
   OrderedJson message = last->message;
   const auto index = static_cast<size_t>(entries.rend() - last) - 1;
-  PLUMB_TRY(parts_->replace(cut_at(parts_->transcript, index), index));
+  parts_->replace(cut_at(parts_->transcript, index));
   return message;
 }
 
 Result<void> Conversation::set_system(std::string_view text) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   auto& entries = parts_->transcript.entries();
   const bool is_there = !entries.empty() && entries.front().message["role"] == "system";
   if (is_there) entries.erase(entries.begin());
@@ -209,31 +210,37 @@ Result<void> check_variables(const OrderedJson& variables) {
 }
 
 Result<void> Conversation::set_variables(OrderedJson variables) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_TRY(check_variables(variables));
   parts_->prompts.variables = std::move(variables);
   return {};
 }
 
+Result<OrderedJson> Conversation::variables() {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
+  return parts_->prompts.variables;
+}
+
 Result<void> Conversation::set_sampling(const config::SamplingConfig& sampling) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_ASSIGN(pipeline::SamplerChain chain, parts_->pipeline.sampler(sampling));
   parts_->sampler = std::make_unique<pipeline::SamplerChain>(std::move(chain));
   parts_->sampling = sampling;
-  for (Entry& entry : parts_->transcript.entries()) entry.sampler_state.clear();
   return {};
 }
 
 Result<void> Conversation::set_messages(std::vector<OrderedJson> messages) {
   PLUMB_TRY(pipeline::check_conversation(OrderedJson(messages)));
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   Transcript next;
   for (OrderedJson& message : messages) next.append(std::move(message));
-  return parts_->replace(std::move(next), 0);
+  parts_->replace(std::move(next));
+  return {};
 }
 
 void Conversation::cancel() noexcept {
   parts_->gate.cancel();
+  parts_->machine.abandon();
 }
 
 State Conversation::state() const {
@@ -241,12 +248,12 @@ State Conversation::state() const {
 }
 
 Result<OrderedJson> Conversation::messages() {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   return parts_->transcript.messages();
 }
 
 Result<Conversation::Usage> Conversation::usage() {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   Usage usage;
   usage.held_rows = parts_->decoder.n_past();
   usage.capacity_rows = parts_->decoder.capacity_rows();

@@ -31,6 +31,8 @@ struct Options {
   config::WhenBusy when_busy = config::WhenBusy::kReject;
   /// What strftime_now sees in every turn, so that the beginning of the prompt stays the same.
   int64_t now_unix_s = 0;
+  /// What the model's file hashes to, where that is known; empty: saving and restoring read it.
+  std::string model_sha256 = {};
 };
 
 /// What a config says of it.
@@ -48,7 +50,8 @@ struct Request {
   /// The same of what the model thinks; config `parser` says how that is told.
   std::function<void(std::string_view text)> on_thinking = {};
   std::function<void(State state)> on_state = {};
-  /// Null or: filled in as the answer proceeds, also where it fails.
+  /// Null or: filled in as the answer proceeds, also where it fails, or where an exception of a
+  /// callback ends it.
   pipeline::Diagnostics* diagnostics = nullptr;
   std::function<void(const pipeline::Pick& pick)> on_pick = {};
   /// Each row of logits that is about to be picked from, f32[V], borrowed until return.
@@ -75,10 +78,15 @@ struct Answer {
   double decode_s = 0;
 };
 
+struct Saved {
+  uint64_t n_bytes = 0;
+  uint32_t n_rows = 0;
+};
+
 struct Restored {
   size_t n_messages = 0;
-  /// The file was saved with the stages and parameters that are at work now: then the seed and the
-  /// stages' state are the file's too, else they stay as they are.
+  /// The file was saved with the stages and parameters that are at work now: then the seed is the
+  /// file's too, else it stays as it is.
   bool has_same_sampling = false;
   /// Rows of the file's that need not run again; 0 if it has none, or of other numerics.
   uint32_t n_rows = 0;
@@ -100,6 +108,8 @@ class Conversation {
   Result<Answer> ask(std::vector<OrderedJson> messages, const Request& request);
   /// A user's message.
   Result<Answer> ask(std::string_view text, const Request& request);
+  /// Answers messages in the place of all that was said. Fails as ask does; then all is there.
+  Result<Answer> ask_anew(std::vector<OrderedJson> messages, const Request& request);
   /// The results of the tools that the last answer calls, a message each: state tool_call, in which
   /// ask is refused. Fails INVALID_ARGUMENT: nobody waits for them, or for others.
   Result<Answer> give(std::vector<OrderedJson> results, const Request& request);
@@ -123,6 +133,7 @@ class Conversation {
   Result<void> set_system(std::string_view text);
   /// Template variables beside the messages, an object: tools, documents, ...
   Result<void> set_variables(OrderedJson variables);
+  Result<OrderedJson> variables();
   /// Other stages for the answers to come.
   Result<void> set_sampling(const config::SamplingConfig& sampling);
   /// Puts other messages in the place of all.
@@ -131,14 +142,15 @@ class Conversation {
   /// Writes all that the answers to come depend on into a file, which is there whole or not at all.
   /// with_rows: what the KV caches hold too, usage() tells how much that is; without them the
   /// prompt runs again. Fails NOT_FOUND: path and reason.
-  Result<void> save(const std::string& path, bool with_rows = false);
+  Result<Saved> save(const std::string& path, bool with_rows = false);
   /// Puts a saved conversation in the place of this one. Fails NOT_FOUND, CORRUPT (no saved
-  /// conversation, of a later version, cut off, damaged, made up), INVALID_ARGUMENT (with another
-  /// model, vocabulary or template).
+  /// conversation, cut off, damaged, made up), INCOMPATIBLE (of another version), INVALID_ARGUMENT
+  /// (with another model, vocabulary or template).
   Result<Restored> restore(const std::string& path);
 
   /// Cancels the answer that is being made, if there is one: nothing more of it is delivered, and
-  /// it is kept up to the last token that was. [any-thread, and from a signal handler]
+  /// it is kept up to the last token that was. Where results of tools are waited for, abandons
+  /// them. [any-thread, and from a signal handler]
   void cancel() noexcept;
 
   State state() const;

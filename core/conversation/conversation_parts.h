@@ -1,6 +1,7 @@
 // conversation_parts.h: what a conversation is made of, and the making of one answer.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -29,23 +30,21 @@ struct Conversation::Parts {
 
   /// What an answer is made for.
   struct Task {
-    Transcript transcript;  // takes the place of the present one if all goes well
+    Transcript transcript = {};  // takes the place of the present one if all goes well
     Event event = Event::kAsk;
     uint32_t attempt = 0;  // at the answer behind the same messages, before this one
-    std::vector<char> sampler_state = {};  // empty: as it is
+    bool ends_wait = false;  // for results, if the present transcript waits for some
   };
-  Result<Gate::Pass> enter(const Request& request);
-  Result<Answer> answer(Task task, const Request& request, const Gate::Pass& pass);
-  /// Answers with a message, if it is not null, in the place of entry `index` and all behind it.
-  Result<Answer> answer_instead(size_t index, OrderedJson message, uint32_t attempt,
-                                const Request& request, const Gate::Pass& pass);
-  /// The state of the sampler in front of the first answer from entry `index` on; empty if there is
-  /// none.
-  std::vector<char> sampler_state_at(size_t index) const;
-  /// Puts a transcript in the place of the present one, whose entries from `index` on are gone.
-  Result<void> replace(Transcript next, size_t index);
-  /// Idle, or waiting for results where the transcript ends with calls of tools.
-  void settle_state();
+  /// Leave to use all below. Fails as the gate does.
+  Result<Gate::Pass> enter();
+  /// Comes in, makes an answer of the task that `begin` sets, and tells the request's payload
+  /// whatever fails on the way.
+  Result<Answer> answer(const Request& request, const std::function<Result<Task>()>& begin);
+  /// With a message, if it is not null, in the place of entry `index` and all behind it.
+  Task instead_of(size_t index, OrderedJson message, uint32_t attempt) const;
+  /// Does the transcript end with calls of tools?
+  bool waits() const;
+  void replace(Transcript next);
   Result<const Identity*> own_identity();
   Result<Restored> restore(std::string_view file);
 

@@ -5,7 +5,7 @@
 namespace plumbline::conversation {
 
 Result<uint32_t> HeldRows::keep_common(std::span<const int32_t> prompt_ids) {
-  if (decoder_->n_past() != ids_.size()) ids_.clear();
+  if (!are_whole()) ids_.clear();
   const size_t most = std::min(ids_.size(), prompt_ids.empty() ? 0 : prompt_ids.size() - 1);
   const auto end = std::mismatch(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(most),
                                  prompt_ids.begin())
@@ -28,16 +28,12 @@ Result<void> HeldRows::truncate(uint32_t n_rows) {
   return {};
 }
 
-Result<std::string> HeldRows::rows(const model::StateIdentity& identity) const {
-  std::string bytes;
-  const model::Sequence& sequence = decoder_->sequence();
-  bytes.reserve(model::state_bytes(*decoder_, sequence));
-  PLUMB_TRY(model::save_sequence(*decoder_, sequence, identity,
-                                 [&](std::span<const uint8_t> piece) -> Result<void> {
-                                   bytes.append(piece.begin(), piece.end());
-                                   return {};
-                                 }));
-  return bytes;
+Result<void> HeldRows::write_rows(const model::StateIdentity& identity,
+                                  const os::PieceSink& sink) const {
+  return model::save_sequence(
+      *decoder_, decoder_->sequence(), identity, [&](std::span<const uint8_t> piece) {
+        return sink({reinterpret_cast<const char*>(piece.data()), piece.size()});
+      });
 }
 
 Result<bool> HeldRows::restore(std::string_view rows, std::vector<int32_t> ids,
@@ -45,10 +41,11 @@ Result<bool> HeldRows::restore(std::string_view rows, std::vector<int32_t> ids,
   const auto* const data = reinterpret_cast<const uint8_t*>(rows.data());
   auto restored = model::restore_sequence(*decoder_, decoder_->sequence(), identity,
                                           std::span(data, rows.size()));
-  if (!restored && restored.error().code == PLUMB_INVALID_ARGUMENT) return false;
+  const plumb_status status = restored ? PLUMB_OK : restored.error().code;
+  if (status == PLUMB_INVALID_ARGUMENT || status == PLUMB_INCOMPATIBLE) return false;
   if (!restored) return std::move(restored).error();
   ids_ = std::move(ids);
-  if (decoder_->n_past() == ids_.size()) return true;
+  if (are_whole()) return true;
   const std::string seen =
       std::to_string(ids_.size()) + " ids beside " + std::to_string(decoder_->n_past()) + " rows";
   PLUMB_TRY(truncate(0));

@@ -30,11 +30,19 @@ std::string vocabulary_sha256(const pipeline::Tokenizer& tokenizer) {
   return hash.finish();
 }
 
+// Equal bits are promised by every other class.
+constexpr std::string_view kPromisesNothing = "fast";
+
 std::string numerics_sha256(const pipeline::Pipeline& pipeline) {
   const config::KernelsConfig& kernels = pipeline.config().kernels;
   Hash hash;
   hash << static_cast<uint64_t>(kernels.activations) << static_cast<uint64_t>(kernels.kv);
-  for (const auto& backend : pipeline.backends()) hash << backend->id() << backend->numerics();
+  hash << kernels.options_json;
+  for (const auto& backend : pipeline.backends()) {
+    const std::string numerics = backend->numerics();
+    hash << numerics;
+    if (numerics == kPromisesNothing) hash << backend->id() << kernels.variant;
+  }
   for (const config::KernelOverride& choice : kernels.overrides) {
     hash << choice.op << choice.layers.first << choice.layers.last << choice.backend
          << choice.options_json;
@@ -69,9 +77,12 @@ model::StateIdentity rows_identity(const Identity& identity) {
   return bytes;
 }
 
-Result<Identity> identity_of(pipeline::Pipeline& pipeline) {
+Result<Identity> identity_of(pipeline::Pipeline& pipeline, const std::string& model_sha256) {
   Identity identity;
-  PLUMB_ASSIGN(identity.model, sha256_of_path(pipeline.file().path()));
+  identity.model = model_sha256;
+  if (identity.model.empty()) {
+    PLUMB_ASSIGN(identity.model, sha256_of_path(pipeline.file().path()));
+  }
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline.tokenizer());
   identity.vocabulary = vocabulary_sha256(*tokenizer);
   PLUMB_ASSIGN(const std::string_view source, pipeline.template_text());

@@ -19,11 +19,13 @@ struct Identity {
   std::string numerics;  // what the bits of rows depend on beside the weights
 };
 
-/// Of rows: the same weights, run with the same numerics.
+/// Of rows: the same weights, run with the same numerics. Which plugin ran them does not matter
+/// where its numerics are a class that promises equal bits (plumb/ext/kernels.h).
 model::StateIdentity rows_identity(const Identity& identity);
 
-/// Reads the model file whole. Fails as the pipeline's parts do.
-Result<Identity> identity_of(pipeline::Pipeline& pipeline);
+/// model_sha256: what the model's file hashes to; empty: it is read whole. Fails as the pipeline's
+/// parts do.
+Result<Identity> identity_of(pipeline::Pipeline& pipeline, const std::string& model_sha256);
 
 std::string sampling_sha256(const config::SamplingConfig& sampling);
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "core/hash/sha256.h"
 
@@ -36,29 +37,46 @@ std::string bytes(uint64_t n) {
 
 }  // namespace
 
-std::string write_sections(const Sections& sections) {
-  std::string out(kMagic);
-  put(out, kSavedVersion);
-  put(out, static_cast<uint32_t>(sections.size()));
+Section section_of(std::string name, std::string_view bytes) {
+  return {std::move(name), bytes.size(),
+          [bytes](const os::PieceSink& sink) { return sink(bytes); }};
+}
+
+uint64_t file_bytes(std::span<const Section> sections) {
   uint64_t n_bytes = kHeadBytes + kEntryBytes * sections.size() + kHashBytes;
-  for (const auto& [name, content] : sections) n_bytes += content.size();
-  put(out, n_bytes);
-  for (const auto& [name, content] : sections) {
-    out += name;
-    out.append(8 - name.size(), '\0');
-    put(out, uint64_t{content.size()});
+  for (const Section& section : sections) n_bytes += section.n_bytes;
+  return n_bytes;
+}
+
+Result<void> write_sections(std::span<const Section> sections, const os::PieceSink& sink) {
+  Sha256 hash;
+  const os::PieceSink hashed = [&](std::string_view piece) {
+    hash.update(piece);
+    return sink(piece);
+  };
+  std::string head(kMagic);
+  put(head, kSavedVersion);
+  put(head, static_cast<uint32_t>(sections.size()));
+  put(head, file_bytes(sections));
+  for (const Section& section : sections) {
+    head += section.name;
+    head.append(8 - section.name.size(), '\0');
+    put(head, section.n_bytes);
   }
-  for (const auto& [name, content] : sections) out += content;
-  return out + sha256_of(out);
+  PLUMB_TRY(hashed(head));
+  for (const Section& section : sections) PLUMB_TRY(section.write(hashed));
+  return sink(hash.finish());
 }
 
 Result<Sections> read_sections(std::string_view file) {
   if (file.size() < kHeadBytes || !file.starts_with(kMagic))
     return corrupt("no saved conversation: its first bytes are not " + std::string(kMagic));
   const auto version = number_at<uint32_t>(file, 8);
-  if (version != kSavedVersion) {
-    return corrupt("a saved conversation of version " + std::to_string(version) +
-                   ": this program reads version " + std::to_string(kSavedVersion));
+  if (version < kSavedVersionOldest || version > kSavedVersion) {
+    return Error{PLUMB_INCOMPATIBLE,
+                 "a saved conversation of version " + std::to_string(version) +
+                     ": this program reads versions " + std::to_string(kSavedVersionOldest) +
+                     " to " + std::to_string(kSavedVersion) + "; save it with one that it reads"};
   }
   const auto n_bytes = number_at<uint64_t>(file, 16);
   if (n_bytes != file.size()) {

@@ -6,23 +6,40 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "core/base/os/durable.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::conversation {
 
-inline constexpr uint32_t kSavedVersion = 1;
+/// Version 1 also had what sampler stages remembered, which no answer needs: it is read, and that
+/// passed over.
+inline constexpr uint32_t kSavedVersion = 2;
+inline constexpr uint32_t kSavedVersionOldest = 1;
 inline constexpr uint32_t kSectionsMax = 16;
 
-/// Names of one to eight characters.
-using Sections = std::map<std::string, std::string>;
+/// What a section is written from: `write` hands its n_bytes to the sink, piece by piece.
+struct Section {
+  std::string name;  // one to eight characters
+  uint64_t n_bytes = 0;
+  std::function<Result<void>(const os::PieceSink& sink)> write;
+};
+/// Of bytes, which are borrowed.
+Section section_of(std::string name, std::string_view bytes);
 
-std::string write_sections(const Sections& sections);
-/// Fails CORRUPT: no saved conversation, of a later version, cut off, damaged; what was seen and
-/// expected.
+uint64_t file_bytes(std::span<const Section> sections);
+/// Hands the file over piece by piece, file_bytes() in all. Fails as the sections and the sink do.
+Result<void> write_sections(std::span<const Section> sections, const os::PieceSink& sink);
+
+/// Parts of the file, by their names.
+using Sections = std::map<std::string, std::string_view, std::less<>>;
+/// Fails CORRUPT (no saved conversation, cut off, damaged), INCOMPATIBLE (of another version); what
+/// was seen and expected.
 Result<Sections> read_sections(std::string_view file);
 
 }  // namespace plumbline::conversation

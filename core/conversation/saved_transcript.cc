@@ -12,6 +12,33 @@ Error corrupt(const std::string& what) {
   return {PLUMB_CORRUPT, what};
 }
 
+std::string to_hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string digits;
+  digits.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    digits += kDigits[static_cast<unsigned char>(c) >> 4];
+    digits += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return digits;
+}
+
+Result<std::string> from_hex(std::string_view digits) {
+  const auto value = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (size_t at = 0; at < digits.size(); at += 2) {
+    const int high = value(digits[at]);
+    const int low = at + 1 < digits.size() ? value(digits[at + 1]) : -1;
+    if (high < 0 || low < 0) return corrupt("expected pairs of hexadecimal digits");
+    bytes += static_cast<char>(high << 4 | low);
+  }
+  return bytes;
+}
+
 // A member of a certain kind; null if it is missing or another one.
 const OrderedJson* member(const OrderedJson& object, const char* key, OrderedJson::value_t kind) {
   if (!object.is_object()) return nullptr;
@@ -48,8 +75,6 @@ Result<void> add_answer(const OrderedJson& saved, const pipeline::Tokenizer& tok
   PLUMB_ASSIGN(const uint64_t attempt,
                count(saved, "attempt", std::numeric_limits<uint32_t>::max()));
   entry.attempt = static_cast<uint32_t>(attempt);
-  PLUMB_ASSIGN(const std::string state, hex(saved, "sampler_state"));
-  entry.sampler_state.assign(state.begin(), state.end());
   if (saved.contains("begun")) {
     entry.begun = saved["begun"];
     auto checked = pipeline::check_conversation(OrderedJson::array({entry.begun}));
@@ -74,33 +99,6 @@ Result<uint64_t> count(const OrderedJson& object, const char* key, uint64_t most
   return number->get<uint64_t>();
 }
 
-std::string to_hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string digits;
-  digits.reserve(2 * bytes.size());
-  for (const char c : bytes) {
-    digits += kDigits[static_cast<unsigned char>(c) >> 4];
-    digits += kDigits[static_cast<unsigned char>(c) & 15];
-  }
-  return digits;
-}
-
-Result<std::string> from_hex(std::string_view digits) {
-  const auto value = [](char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
-  std::string bytes;
-  bytes.reserve(digits.size() / 2);
-  for (size_t at = 0; at < digits.size(); at += 2) {
-    const int high = value(digits[at]);
-    const int low = at + 1 < digits.size() ? value(digits[at + 1]) : -1;
-    if (high < 0 || low < 0) return corrupt("expected pairs of hexadecimal digits");
-    bytes += static_cast<char>(high << 4 | low);
-  }
-  return bytes;
-}
-
 OrderedJson saved(const Transcript& transcript) {
   OrderedJson answers = OrderedJson::array();
   for (size_t at = 0; at < transcript.n_messages(); ++at) {
@@ -109,11 +107,7 @@ OrderedJson saved(const Transcript& transcript) {
     OrderedJson parts = OrderedJson::array();
     for (const Spoken& spoken : entry.spoken)
       parts.push_back({{"bytes", to_hex(spoken.bytes)}, {"ids", spoken.ids}});
-    OrderedJson answer{
-        {"message", at},
-        {"attempt", entry.attempt},
-        {"sampler_state", to_hex({entry.sampler_state.data(), entry.sampler_state.size()})},
-        {"spoken", std::move(parts)}};
+    OrderedJson answer{{"message", at}, {"attempt", entry.attempt}, {"spoken", std::move(parts)}};
     if (!entry.begun.is_null()) answer["begun"] = entry.begun;
     answers.push_back(std::move(answer));
   }

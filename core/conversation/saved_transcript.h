@@ -15,8 +15,4 @@ Result<Transcript> restored(const OrderedJson& saved, const pipeline::Tokenizer&
 /// A number of an object, 0 to most. Fails CORRUPT.
 Result<uint64_t> count(const OrderedJson& object, const char* key, uint64_t most);
 
-/// Bytes as hexadecimal digits and back. Fails CORRUPT.
-std::string to_hex(std::string_view bytes);
-Result<std::string> from_hex(std::string_view digits);
-
 }  // namespace plumbline::conversation

@@ -75,23 +75,10 @@ Result<int64_t> seconds(const OrderedJson& json, const char* key) {
   return found->get<int64_t>();
 }
 
-// Can the stages take every state that the answers are kept with?
-Result<void> try_states(pipeline::SamplerChain& sampler, const Transcript& transcript,
-                        const std::string& now) {
-  PLUMB_ASSIGN(const std::vector<char> before, sampler.state());
-  Result<void> tried = sampler.set_state({now.data(), now.size()});
-  for (const Entry& entry : transcript.entries()) {
-    if (tried && !entry.sampler_state.empty()) tried = sampler.set_state(entry.sampler_state);
-  }
-  PLUMB_TRY(sampler.set_state(before));
-  if (!tried) return Error{PLUMB_CORRUPT, "sampler_state: " + tried.error().message};
-  return {};
-}
-
 // Ids of the vocabulary; nothing where the file has no rows.
 Result<std::vector<int32_t>> row_ids(const Sections& sections, uint32_t n_vocab) {
   const auto found = sections.find(kIds);
-  const std::string_view bytes = found == sections.end() ? "" : std::string_view(found->second);
+  const std::string_view bytes = found == sections.end() ? "" : found->second;
   std::vector<int32_t> ids(bytes.size() / sizeof(int32_t));
   if (bytes.size() % sizeof(int32_t) != 0) return Error{PLUMB_CORRUPT, "ids: half of one is gone"};
   std::memcpy(ids.data(), bytes.data(), bytes.size());
@@ -106,34 +93,41 @@ Result<std::vector<int32_t>> row_ids(const Sections& sections, uint32_t n_vocab)
 
 Result<const Identity*> Conversation::Parts::own_identity() {
   if (!identity) {
-    PLUMB_ASSIGN(identity, identity_of(pipeline));
+    PLUMB_ASSIGN(identity, identity_of(pipeline, options.model_sha256));
   }
   identity->sampling = sampling_sha256(sampling);
   return &*identity;
 }
 
-Result<void> Conversation::save(const std::string& path, bool with_rows) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+Result<Saved> Conversation::save(const std::string& path, bool with_rows) {
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_ASSIGN(const Identity* const identity, parts_->own_identity());
-  PLUMB_ASSIGN(const std::vector<char> state, parts_->sampler->state());
   OrderedJson talk = saved(parts_->transcript);
   talk["identity"] = to_json(*identity);
   talk["variables"] = parts_->prompts.variables;
   talk["seed"] = parts_->sampling.seed;
   talk["now_unix_s"] = parts_->now_unix_s;
-  talk["sampler_state"] = to_hex({state.data(), state.size()});
-  const auto replace = OrderedJson::error_handler_t::replace;
-  Sections sections = {{kTalk, talk.dump(-1, ' ', false, replace)}};
-  const std::vector<int32_t>& ids = parts_->held.ids();
-  if (with_rows && ids.size() == parts_->decoder.n_past()) {
-    PLUMB_ASSIGN(sections[kRows], parts_->held.rows(rows_identity(*identity)));
-    sections[kIds].assign(reinterpret_cast<const char*>(ids.data()), 4 * ids.size());
+  const std::string text = talk.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  std::vector<Section> sections = {section_of(kTalk, text)};
+  Saved made;
+  const HeldRows& held = parts_->held;
+  if (with_rows && held.are_whole()) {
+    made.n_rows = static_cast<uint32_t>(held.ids().size());
+    sections.push_back({kRows, held.rows_bytes(), [&](const os::PieceSink& sink) {
+                          return held.write_rows(rows_identity(*identity), sink);
+                        }});
+    sections.push_back(section_of(kIds, {reinterpret_cast<const char*>(held.ids().data()),
+                                         sizeof(int32_t) * held.ids().size()}));
   }
-  return os::write_file(path, write_sections(sections));
+  made.n_bytes = file_bytes(sections);
+  PLUMB_TRY(os::write_file(path, made.n_bytes, [&](const os::PieceSink& sink) {
+    return write_sections(sections, sink);
+  }));
+  return made;
 }
 
 Result<Restored> Conversation::restore(const std::string& path) {
-  PLUMB_ASSIGN(const Gate::Pass pass, parts_->gate.enter());
+  PLUMB_ASSIGN(const Gate::Pass pass, parts_->enter());
   PLUMB_ASSIGN(const std::string file, os::read_regular_file(path, kFileBytesMax));
   auto restored = parts_->restore(file);
   if (!restored) return std::move(restored).error().at(path);
@@ -152,33 +146,21 @@ Result<Restored> Conversation::Parts::restore(std::string_view file) {
   PLUMB_TRY(check_variables(*variables));
   PLUMB_ASSIGN(const auto seed, count(talk, "seed", UINT64_MAX));
   PLUMB_ASSIGN(const auto now, seconds(talk, "now_unix_s"));
-  PLUMB_ASSIGN(const std::string digits, text(talk, "sampler_state"));
-  PLUMB_ASSIGN(const std::string state, from_hex(digits));
-
   PLUMB_ASSIGN(std::vector<int32_t> ids, row_ids(sections, decoder.hyper_parameters().n_vocab));
 
   Restored result;
   result.n_messages = next.n_messages();
   result.has_same_sampling = saved_identity.sampling == present->sampling;
-  if (result.has_same_sampling) {
-    PLUMB_TRY(try_states(*sampler, next, state));
-  }
   if (const auto rows = sections.find(kRows); rows != sections.end()) {
     const auto n_rows = static_cast<uint32_t>(ids.size());
     PLUMB_ASSIGN(const bool are_used,
                  held.restore(rows->second, std::move(ids), rows_identity(*present)));
     if (are_used) result.n_rows = n_rows;
   }
-  if (result.has_same_sampling) {
-    PLUMB_TRY(sampler->set_state({state.data(), state.size()}));
-    sampling.seed = seed;
-  } else {
-    for (Entry& entry : next.entries()) entry.sampler_state.clear();
-  }
+  if (result.has_same_sampling) sampling.seed = seed;
   prompts.variables = *variables;
   now_unix_s = now;
-  transcript = std::move(next);
-  settle_state();
+  replace(std::move(next));
   return result;
 }
 

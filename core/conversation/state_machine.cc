@@ -114,12 +114,25 @@ Result<State> next_state(State state, Event event) {
 }
 
 Result<void> StateMachine::on(Event event) {
-  const State before = state();
-  PLUMB_ASSIGN(const State after, next_state(before, event));
+  passed_.reserve(passed_.size() + 2);  // now or not at all
+  State before = state();
+  State after;
+  do {
+    PLUMB_ASSIGN(after, next_state(before, event));
+  } while (!state_.compare_exchange_weak(before, after, std::memory_order_acq_rel));
   if (passed_.empty()) passed_.push_back(before);
   if (after != before) passed_.push_back(after);
-  state_.store(after, std::memory_order_release);
   return {};
+}
+
+void StateMachine::abandon() noexcept {
+  State waiting = State::kToolCall;
+  state_.compare_exchange_strong(waiting, State::kIdle, std::memory_order_acq_rel);
+}
+
+void StateMachine::rest(bool waits) noexcept {
+  state_.store(waits ? State::kToolCall : State::kIdle, std::memory_order_release);
+  passed_.clear();
 }
 
 std::vector<State> StateMachine::take_passed() {

@@ -38,6 +38,10 @@ class StateMachine {
   State state() const { return state_.load(std::memory_order_acquire); }
   /// Fails as next_state does; the state is then as it was.
   Result<void> on(Event event);
+  /// Abandons results that are waited for; else nothing. [any-thread, and from a signal handler]
+  void abandon() noexcept;
+  /// Whatever was half done is over: it waits for results, or is idle.
+  void rest(bool waits) noexcept;
   /// The states since the last call, the present one first.
   std::vector<State> take_passed();
 

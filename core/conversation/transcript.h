@@ -25,8 +25,6 @@ struct Entry {
   std::vector<Spoken> spoken = {};
   /// Of an answer: how many attempts at it were made before, thrown away or gone on with.
   uint32_t attempt = 0;
-  /// Of an answer: the sampler stages' state in front of it.
-  std::vector<char> sampler_state = {};
 };
 
 /// A range of entries, first <= i < last.

@@ -141,8 +141,11 @@ Result<Header> read_header(std::span<const uint8_t> bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     return corrupt("it does not begin with plumb-kv");
-  if (header.version != kVersion)
-    return other("version", std::to_string(header.version), std::to_string(kVersion));
+  if (header.version != kVersion) {
+    return Error{PLUMB_INCOMPATIBLE,
+                 "a saved sequence of version " + std::to_string(header.version) +
+                     ": this program reads version " + std::to_string(kVersion)};
+  }
   return header;
 }
 

@@ -51,9 +51,10 @@ Result<void> save_sequence(const Decoder& decoder, const Sequence& sequence,
                            const StateIdentity& identity, const StateSink& sink);
 
 /// Puts rows in the place of all that the sequence holds. Fails CORRUPT (no such state, cut or
-/// longer, numbers that are not finite, rows that cannot be), INVALID_ARGUMENT (of another
-/// identity, shape or format; more rows than there is room for; without the un-rotated keys that
-/// this decoder keeps): the sequence is then as it was. As the backend does: it is then empty.
+/// longer, numbers that are not finite, rows that cannot be), INCOMPATIBLE (of another version of
+/// the layout), INVALID_ARGUMENT (of another identity, shape or format; more rows than there is
+/// room for; without the un-rotated keys that this decoder keeps): the sequence is then as it was.
+/// As the backend does: it is then empty.
 Result<void> restore_sequence(const Decoder& decoder, Sequence& sequence,
                               const StateIdentity& identity, std::span<const uint8_t> bytes);
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "core/base/os/fresh_file.h"
 
@@ -32,9 +33,15 @@ Result<void> sync(const std::string& path, int flags) {
   return {};
 }
 
-Result<void> write_bytes(const std::string& path, std::string_view bytes) {
+using Write = std::function<Result<void>(const PieceSink& sink)>;
+
+Result<void> write_in_place(const std::string& path, const Write& write) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  PLUMB_TRY(write([&](std::string_view piece) -> Result<void> {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+    if (!out) return failed(path, "cannot be written");
+    return {};
+  }));
   out.close();
   if (!out) return failed(path, "cannot be written");
   return {};
@@ -50,12 +57,24 @@ Result<void> publish_file(const std::string& from, const std::string& to) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
+  return write_file(path, bytes.size(), [&](const PieceSink& sink) { return sink(bytes); });
+}
+
+Result<void> write_file(const std::string& path, uint64_t n_bytes, const Write& write) {
   std::error_code ignored;
   const fs::path real = fs::canonical(path, ignored);  // empty: there is nothing yet
-  if (!real.empty() && !fs::is_regular_file(real, ignored)) return write_bytes(path, bytes);
+  if (!real.empty() && !fs::is_regular_file(real, ignored)) return write_in_place(path, write);
   const std::string target = real.empty() ? path : real.string();
-  PLUMB_ASSIGN(FreshFile fresh, FreshFile::create(target, bytes.size()));
-  PLUMB_TRY(fresh.write(0, bytes.data(), bytes.size()));
+  PLUMB_ASSIGN(FreshFile fresh, FreshFile::create(target, n_bytes));
+  uint64_t n_written = 0;
+  PLUMB_TRY(write([&](std::string_view piece) -> Result<void> {
+    const uint64_t at = std::exchange(n_written, n_written + piece.size());
+    return fresh.write(at, piece.data(), piece.size());
+  }));
+  if (n_written != n_bytes) {
+    return Error{PLUMB_INTERNAL, path + ": " + std::to_string(n_written) +
+                                     " bytes were written, expected " + std::to_string(n_bytes)};
+  }
   return std::move(fresh).publish();
 }
 

@@ -1,6 +1,8 @@
 // durable.h: files that are there whole or not at all, after a crash or a power cut too.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +18,13 @@ Result<void> publish_file(const std::string& from, const std::string& to);
 /// Writes a small file in the same way, by way of a FreshFile. A link is followed; a device or a
 /// pipe is no file to replace, so it is written to.
 Result<void> write_file(const std::string& path, std::string_view bytes);
+
+/// Called with one piece of a file after the other.
+using PieceSink = std::function<Result<void>(std::string_view piece)>;
+
+/// The same of a large file of n_bytes, which need not be in memory at once: `write` hands its
+/// pieces to the sink. Fails as `write` does; INTERNAL: other than n_bytes came.
+Result<void> write_file(const std::string& path, uint64_t n_bytes,
+                        const std::function<Result<void>(const PieceSink& sink)>& write);
 
 }  // namespace plumbline::os

@@ -1,5 +1,7 @@
 // Thinking and calls of tools. Scripted picks say what the model writes; the oracle is what the
 // script says between its tags.
+#include <stdexcept>
+
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/conversation/broken_parts.h"
 #include "tests/unit/conversation/tiny_talk.h"
@@ -109,6 +111,60 @@ TEST_F(Tools, ACallCanBeAbandoned) {
   EXPECT_EQ(talk_->state(), State::kIdle);
   EXPECT_EQ(talk_.messages().back(), message("assistant", "I look."));
   PLUMB_ASSERT_OK(talk_->ask("Never mind.", {.max_tokens = 3}));
+}
+
+TEST_F(Tools, ACallThatIsCancelledIsAbandoned) {
+  call_a_tool();
+  talk_->cancel();
+  EXPECT_EQ(talk_->state(), State::kIdle);
+  EXPECT_EQ(talk_.messages().back(), message("assistant", "I look."));
+  const auto late = talk_->give(result(), {});
+  ASSERT_FALSE(late);
+  EXPECT_THAT(late.error().message, HasSubstr("tool_results cannot happen"));
+  talk_.will_say("By the sea.<|im_end|>");
+  const auto answer = talk_->ask("Never mind.", {});
+  PLUMB_ASSERT_OK(answer);
+  EXPECT_EQ(talk_.messages().size(), 4u);
+
+  // Out of the callback that is told of it, and what is saved then.
+  talk_.will_say("I look." + std::string(kCall) + "<|im_end|>");
+  PLUMB_ASSERT_OK(talk_->ask("Where is Mara?", {.on_state = [&](State state) {
+                               if (state == State::kToolCall) talk_->cancel();
+                             }}));
+  EXPECT_EQ(talk_->state(), State::kIdle);
+  PLUMB_ASSERT_OK(talk_->save(folder_.path("talk")));
+  PLUMB_ASSERT_OK(talk_->restore(folder_.path("talk")));
+  EXPECT_EQ(talk_->state(), State::kIdle);
+  EXPECT_EQ(talk_.messages().back(), message("assistant", "I look."));
+}
+
+// Oracle: the conversation without that request.
+TEST_F(Tools, ACallbackThatThrowsLeavesACallAsItWas) {
+  const auto throws_at = [](State at) {
+    return [at](State state) {
+      if (state == at) throw std::runtime_error("the callback is gone");
+    };
+  };
+  talk_.will_say("I look." + std::string(kCall) + "<|im_end|>");
+  EXPECT_THROW(
+      static_cast<void>(talk_->ask("Where is Mara?", {.on_state = throws_at(State::kToolCall)})),
+      std::runtime_error);
+  EXPECT_EQ(talk_->state(), State::kIdle);
+  EXPECT_EQ(talk_.messages(), OrderedJson::array());
+  call_a_tool();
+  const OrderedJson before = talk_.messages();
+  talk_.will_say("By the sea.<|im_end|>");
+  for (const State at : {State::kPrefill, State::kDecode, State::kCompleted, State::kIdle}) {
+    SCOPED_TRACE(conversation::state_name(at));
+    EXPECT_THROW(static_cast<void>(talk_->give(result(), {.on_state = throws_at(at)})),
+                 std::runtime_error);
+    EXPECT_EQ(talk_->state(), State::kToolCall);
+    EXPECT_EQ(talk_.messages(), before);
+    EXPECT_THROW(static_cast<void>(talk_->retry({.on_state = throws_at(at)})), std::runtime_error);
+    EXPECT_EQ(talk_->state(), State::kToolCall);
+  }
+  PLUMB_ASSERT_OK(talk_->give(result(), {}));
+  EXPECT_EQ(talk_->state(), State::kIdle);
 }
 
 TEST_F(Tools, ACallStillWaitsAfterItsResultCouldNotBeRead) {

@@ -1,5 +1,9 @@
 // What a conversation keeps of its turns. Scripted picks say what the model answers; the oracle of
 // the history is what was put in and delivered.
+#include <functional>
+#include <stdexcept>
+#include <utility>
+
 #include "tests/unit/conversation/tiny_talk.h"
 
 namespace plumbline::test {
@@ -104,6 +108,57 @@ TEST(Turns, FillInThePayloadDoneOrFailed) {
                                 }});
   PLUMB_ASSERT_OK(inside);
   EXPECT_EQ(busy.code, pipeline::ErrorCode::kBusy);
+}
+
+// Whichever way in, and however early.
+TEST(Turns, TellThePayloadOfRequestsThatAreRefused) {
+  TinyTalk talk;
+  using Make = std::function<Result<Answer>(const conversation::Request&)>;
+  const std::pair<const char*, Make> cases[] = {
+      {"no messages", [&](const auto& r) { return talk->ask(std::vector<OrderedJson>{}, r); }},
+      {"a wrong one", [&](const auto& r) { return talk->ask(std::vector{OrderedJson("x")}, r); }},
+      {"anew", [&](const auto& r) { return talk->ask_anew({OrderedJson("x")}, r); }},
+      {"no calls", [&](const auto& r) { return talk->give({message("tool", "x")}, r); }},
+      {"no answer", [&](const auto& r) { return talk->retry(r); }},
+      {"none to go on with", [&](const auto& r) { return talk->go_on(r); }},
+      {"no such message", [&](const auto& r) { return talk->edit(7, message("user", "x"), r); }},
+  };
+  for (const auto& [name, make] : cases) {
+    SCOPED_TRACE(name);
+    pipeline::Diagnostics told;
+    const auto refused = make({.diagnostics = &told});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(told.code, pipeline::ErrorCode::kTemplateError);
+    EXPECT_EQ(told.error_detail, refused.error().message);
+  }
+  pipeline::Diagnostics told;
+  EXPECT_THROW(static_cast<void>(talk->ask(
+                   "Who?", {.on_text = [](std::string_view) { throw std::runtime_error("gone"); },
+                            .diagnostics = &told})),
+               std::runtime_error);
+  EXPECT_EQ(told.code, pipeline::ErrorCode::kGenerationFailed);
+}
+
+// Oracle: a conversation that began with these messages.
+TEST(Turns, AnswerMessagesInThePlaceOfAll) {
+  TinyTalk talk({"context.length=160"});
+  PLUMB_ASSERT_OK(talk->set_system("Be brief."));
+  PLUMB_ASSERT_OK(talk->ask("Who is Mara?", {.max_tokens = 8}));
+  const OrderedJson before = talk.messages();
+  const auto rows = talk.usage().held_rows;
+  EXPECT_FALSE(talk->ask_anew({message("user", std::string(1000, 'x'))}, {}));
+  EXPECT_FALSE(talk->ask_anew({}, {}));
+  EXPECT_EQ(talk.messages(), before);
+  EXPECT_EQ(talk.usage().held_rows, rows);
+  const std::vector other = {message("system", "Be kind."), message("user", "Who is blue?")};
+  const auto answer = talk->ask_anew(other, {.max_tokens = 8});
+  PLUMB_ASSERT_OK(answer);
+  TinyTalk fresh({"context.length=160"});
+  const auto expected = fresh->ask(other, {.max_tokens = 8});
+  PLUMB_ASSERT_OK(expected);
+  EXPECT_EQ(answer->ids, expected->ids);
+  EXPECT_EQ(answer->seed, expected->seed);
+  EXPECT_EQ(talk.messages(), fresh.messages());
 }
 
 }  // namespace

@@ -54,6 +54,31 @@ TEST(Os_Durable, FailureLeavesTheOldOne) {
   EXPECT_FALSE(write_file("/proc/plumb-cannot-write-here", "x").has_value());
 }
 
+TEST(Os_Durable, PiecesMakeOneFileOrNone) {
+  const std::string path = ::testing::TempDir() + "plumb-durable-pieces";
+  const auto write = [&](const PieceSink& sink) -> Result<void> {
+    PLUMB_TRY(sink("two "));
+    return sink("pieces");
+  };
+  ASSERT_TRUE(write_file(path, 10, write));
+  EXPECT_EQ(contents(path), "two pieces");
+  for (const uint64_t wrong : {9, 11}) {
+    const auto written = write_file(path, wrong, [&](const PieceSink& sink) -> Result<void> {
+      PLUMB_TRY(sink("other"));
+      return sink("bytes");
+    });
+    ASSERT_FALSE(written.has_value());
+    EXPECT_EQ(written.error().code, PLUMB_INTERNAL);
+  }
+  const auto failed = write_file(path, 10, [](const PieceSink& sink) -> Result<void> {
+    PLUMB_TRY(sink("half"));
+    return Error{PLUMB_NUMERIC, "the rest is gone"};
+  });
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, PLUMB_NUMERIC);
+  EXPECT_EQ(contents(path), "two pieces");
+}
+
 TEST(Os_Durable, ALinkIsFollowed) {
   const std::string path = ::testing::TempDir() + "plumb-durable-linked";
   const std::string link = path + "-link";
