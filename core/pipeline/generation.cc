@@ -11,6 +11,7 @@ namespace plumbline::pipeline {
 Result<void> check_room(const model::Decoder& decoder, const model::Sequence& sequence,
                         const GenerationRequest& request) {
   const size_t n_prompt = request.prompt_ids.size();
+  if (n_prompt == 0) return Error{PLUMB_INVALID_ARGUMENT, "a prompt without ids: expected one"};
   if (request.n_held > std::min<size_t>(sequence.n_past(), n_prompt)) {
     return Error{PLUMB_INVALID_ARGUMENT, std::to_string(request.n_held) +
                                              " ids of the prompt are said to be held: the " +

@@ -5,6 +5,7 @@
 #include "core/model/op_observer.h"
 #include "plumb/sdk/half.h"
 #include "tests/support/model_harness.h"
+#include "tests/support/nan_embedding.h"
 #include "tests/support/temporary_folder.h"
 
 namespace plumbline::test {
@@ -224,16 +225,11 @@ TEST(SequencesOfOneDecoder, HoldWhatTheyHeldAfterACancel) {
 
 // A model whose embedding of one id is not a number.
 TEST(SequencesOfOneDecoder, HoldWhatTheyHeldAfterAnError) {
-  std::string bytes = read_file(model_path("tiny-llama"));
   constexpr int32_t kBroken = 9;
   const auto whole = model::ModelFile::open(gguf<plumb_loader>(PLUMB_EXT_LOADER), &small_host(),
                                             model_path("tiny-llama"));
   ASSERT_TRUE(whole);
-  const plumb_tensor& embedding = whole->find("token_embd.weight")->tensor;
-  const uint64_t row_bytes = embedding.data.bytes / embedding.dims[0];
-  // All ones are a NaN in every format of floats.
-  std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(embedding.file_offset + kBroken * row_bytes),
-              row_bytes, static_cast<char>(0xff));
+  const std::string bytes = with_nan_embedding(model_path("tiny-llama"), *whole, kBroken);
   const TemporaryFolder folder;
   for (const uint32_t chunk_rows : {512u, 2u}) {
     const auto runner = Runner::create(

@@ -8,9 +8,14 @@
 
 namespace plumbline::test {
 
+inline std::string tiny_world_path() {
+  return golden_path("models/tiny-world/model.gguf");
+}
+
 /// Null after a failure of the test. overrides: as with --set.
-inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> overrides,
-                                                      Host& plugins = host()) {
+inline std::unique_ptr<pipeline::Pipeline> tiny_world(
+    std::vector<std::string> overrides, Host& plugins = host(),
+    const std::string& model_path = tiny_world_path()) {
   overrides.insert(overrides.begin(), "kernels.backend=plumb.cpu.scalar");
   const auto resolved =
       config::load_config({.file = PLUMB_SOURCE_DIR "/configs/pipelines/tiny-world.yaml",
@@ -18,8 +23,7 @@ inline std::unique_ptr<pipeline::Pipeline> tiny_world(std::vector<std::string> o
                            .preset_folders = {PLUMB_SOURCE_DIR "/configs/presets"}});
   EXPECT_TRUE(resolved) << (resolved ? "" : resolved.error().message);
   if (!resolved) return nullptr;
-  auto opened = pipeline::Pipeline::open(resolved->config, plugins,
-                                         golden_path("models/tiny-world/model.gguf"));
+  auto opened = pipeline::Pipeline::open(resolved->config, plugins, model_path);
   EXPECT_TRUE(opened) << (opened ? "" : opened.error().message);
   return opened ? *std::move(opened) : nullptr;
 }

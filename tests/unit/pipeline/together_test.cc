@@ -3,8 +3,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
+#include <optional>
 
 #include "core/pipeline/shared_steps.h"
+#include "tests/support/nan_embedding.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/pipeline/tiny_world.h"
 
 namespace plumbline::test {
@@ -154,6 +158,116 @@ TEST(Together, WhatFailsOrIsCancelledLeavesTheOthersAlone) {
   EXPECT_THAT(made[2]->ids, IsEmpty());
   answers[0].made = std::move(made[3]);
   expect_same(answers[0], expected);
+}
+
+// A generator and what it needs; the sampler stays where it is.
+struct Going {
+  Answer answer;
+  SamplerChain sampler;
+  std::unique_ptr<pipeline::Generator> generator;
+
+  Going(
+      pipeline::Pipeline& pipeline, SamplerChain chain, const Wanted& wanted,
+      const std::function<void(GenerationRequest&)>& change = [](auto&) {})
+      : sampler(std::move(chain)) {
+    GenerationRequest request = request_of(pipeline, wanted, answer);
+    change(request);
+    generator = *pipeline::Generator::create(sampler, **pipeline.tokenizer(), std::move(request));
+  }
+};
+
+TEST(Together, APromptComesInPiecesWhileOthersGoOn) {
+  const auto pipeline = tiny_world({"context.prefill_chunk=8"});
+  const std::vector<Answer> expected = alone(*pipeline);
+  std::atomic<bool> cancel{false};
+  const auto is_long = [](GenerationRequest& request) {
+    const std::vector<int32_t> ids = request.prompt_ids;
+    while (request.prompt_ids.size() < 30)
+      request.prompt_ids.insert(request.prompt_ids.end(), ids.begin(), ids.end());
+    request.prompt_ids.resize(30);
+  };
+  Going first(*pipeline, sampler_of(kWanted[0]), kWanted[0]),
+      second(*pipeline, sampler_of(kWanted[1]), kWanted[1], is_long),
+      third(*pipeline, sampler_of(kWanted[2]), kWanted[2], [&](GenerationRequest& request) {
+        is_long(request);
+        request.cancel = &cancel;
+      });
+  pipeline::SharedSteps steps(**pipeline->decoder());
+  steps.add(*first.generator);
+  steps.step();
+  const size_t n_before = first.generator->ids().size();
+  ASSERT_EQ(n_before, 1u);
+  steps.add(*second.generator);
+  steps.add(*third.generator);
+  // A pass takes one id of the first and 7 of the prompts: 30 are 4 steps and 2 ids of a fifth.
+  for (size_t n = 1; n <= 4; ++n) {
+    steps.step();
+    EXPECT_EQ(first.generator->ids().size(), n_before + n);
+    EXPECT_THAT(second.generator->ids(), IsEmpty());
+  }
+  steps.step();
+  EXPECT_EQ(second.generator->ids().size(), 1u);
+  // The third has begun, and ends before its prompt does.
+  cancel = true;
+  steps.step();
+  EXPECT_TRUE(third.generator->is_over());
+  EXPECT_EQ(third.generator->generation().stop_reason, StopReason::kCancelled);
+  EXPECT_THAT(third.answer.logits, IsEmpty());
+  EXPECT_EQ(first.generator->ids().size(), n_before + 6);
+  while (steps.step()) {
+  }
+  first.answer.made = first.generator->generation();
+  expect_same(first.answer, expected[0]);
+  EXPECT_EQ(second.generator->ids().size(), kWanted[1].max_tokens);
+}
+
+// Rows that a window evicted do not come back when a step is tried again. The model is broken for
+// one id, which other prompts come to one after the other while the windows of all go round; the
+// text is not looked at.
+TEST(Together, WindowsLoseNoRowsWhenOthersFail) {
+  constexpr int32_t kBroken = 9;
+  constexpr size_t kOthers = 6;
+  const std::string whole = golden_path("models/tiny-llama/model.gguf");
+  const TemporaryFolder folder;
+  const std::string path = folder.write(
+      "model.gguf", with_nan_embedding(whole, tiny_world({}, host(), whole)->file(), kBroken));
+  for (const char* policy : {"ring", "sink_ring"}) {
+    SCOPED_TRACE(policy);
+    const auto pipeline =
+        tiny_world({"tokenizer.path=" + tiny_world_path(), "context.length=16",
+                    "context.reserve_output=1", "context.policy=" + std::string(policy),
+                    "generation.ignore_end=true", "sampling.stages=" + kWanted[1].stages},
+                   host(), path);
+    const auto decoder = pipeline->decoder();
+    ASSERT_TRUE(decoder) << decoder.error().message;
+    const auto going = [&](std::optional<size_t> broken_at) {
+      return std::make_unique<Going>(*pipeline, *pipeline->sampler(), kWanted[1],
+                                     [&](GenerationRequest& request) {
+                                       request.prompt_ids.clear();
+                                       for (int32_t i = 0; i < 60; ++i)
+                                         request.prompt_ids.push_back(kBroken + 1 + i % 40);
+                                       if (broken_at) request.prompt_ids[*broken_at] = kBroken;
+                                     });
+    };
+    const auto expected = going({}), good = going({});
+    ASSERT_TRUE(run(**decoder, *expected->generator));
+    pipeline::SharedSteps steps(**decoder);
+    std::vector<std::unique_ptr<Going>> others;
+    for (size_t i = 0; i < kOthers; ++i) {
+      if (i == kOthers / 2) steps.add(*good->generator);
+      others.push_back(going(20 + 7 * i));
+      steps.add(*others.back()->generator);
+    }
+    while (steps.step()) {
+    }
+    expected->answer.made = expected->generator->generation();
+    good->answer.made = good->generator->generation();
+    expect_same(good->answer, expected->answer);
+    for (const auto& other : others) {
+      ASSERT_TRUE(other->generator->error());
+      EXPECT_EQ(other->generator->error()->code, PLUMB_NUMERIC);
+    }
+  }
 }
 
 }  // namespace
