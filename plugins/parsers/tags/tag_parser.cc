@@ -26,17 +26,12 @@ size_t whole_characters(std::string_view text, size_t n_bytes) {
   return n_bytes;
 }
 
-// Where the tag stands; npos also for a tag that is none.
-size_t find_tag(std::string_view text, std::string_view tag) {
-  return tag.empty() ? std::string_view::npos : text.find(tag);
-}
-
 }  // namespace
 
 void TagParser::begin(std::string_view prompt) {
   held_.clear();
+  taken_ = n_searched_ = 0;
   events_.clear();
-  n_searched_ = 0;
   const std::string& open = options_.reasoning.open;
   const size_t opened = open.empty() ? std::string_view::npos : prompt.rfind(open);
   const bool is_open =
@@ -45,10 +40,18 @@ void TagParser::begin(std::string_view prompt) {
 }
 
 void TagParser::feed(std::string_view text, bool is_last) {
+  held_.erase(0, std::exchange(taken_, 0));
   held_ += text;
+  reasoning_ = call_ = {};
   while (step()) {
   }
   if (is_last) end();
+}
+
+size_t TagParser::find(const std::string& tag, Found& found) const {
+  if (tag.empty()) return std::string::npos;
+  if (!found.is_known || found.at < taken_) found = {held_.find(tag, taken_), true};
+  return found.at;
 }
 
 bool TagParser::step() {
@@ -66,17 +69,17 @@ bool TagParser::step() {
 bool TagParser::step_outside() {
   const std::string& reasoning = options_.reasoning.open;
   const std::string& call = options_.tool_call.open;
-  const size_t reasoning_at = find_tag(held_, reasoning);
-  const size_t call_at = find_tag(held_, call);
+  const size_t reasoning_at = find(reasoning, reasoning_);
+  const size_t call_at = find(call, call_);
   const size_t at = std::min(reasoning_at, call_at);
   if (at == std::string::npos) {
-    const size_t n_kept = std::max(n_begun(held_, reasoning), n_begun(held_, call));
-    emit_held(PLUMB_EVENT_CONTENT, held_.size() - n_kept);
+    const size_t n_kept = std::max(n_begun(rest(), reasoning), n_begun(rest(), call));
+    emit_rest(PLUMB_EVENT_CONTENT, rest().size() - n_kept);
     return false;
   }
-  emit_held(PLUMB_EVENT_CONTENT, at);
+  emit_rest(PLUMB_EVENT_CONTENT, at - taken_);
   const bool is_call = call_at < reasoning_at;
-  held_.erase(0, is_call ? call.size() : reasoning.size());
+  taken_ += is_call ? call.size() : reasoning.size();
   block_ = is_call ? Block::kToolCall : Block::kReasoning;
   n_searched_ = 0;
   return true;
@@ -84,46 +87,47 @@ bool TagParser::step_outside() {
 
 bool TagParser::step_reasoning() {
   const std::string& close = options_.reasoning.close;
-  const size_t at = held_.find(close);
-  if (at == std::string::npos) {
-    emit_held(PLUMB_EVENT_REASONING, held_.size() - n_begun(held_, close));
+  const size_t n_thought = rest().find(close);
+  if (n_thought == std::string::npos) {
+    emit_rest(PLUMB_EVENT_REASONING, rest().size() - n_begun(rest(), close));
     return false;
   }
-  emit_held(PLUMB_EVENT_REASONING, at);
-  held_.erase(0, close.size());
+  emit_rest(PLUMB_EVENT_REASONING, n_thought);
+  taken_ += close.size();
   block_ = Block::kNone;
   return true;
 }
 
 bool TagParser::step_tool_call() {
   const Pair& tags = options_.tool_call;
-  const size_t at = held_.find(tags.close, n_searched_);
   // A closing tag that begins within the limit may have come only in part.
-  if (at == std::string::npos && held_.size() < kCallBytesMax + tags.close.size()) {
-    n_searched_ = held_.size() - std::min(held_.size(), tags.close.size() - 1);
+  const std::string_view window = rest().substr(0, kCallBytesMax + tags.close.size());
+  const size_t n_call = window.find(tags.close, n_searched_);
+  if (n_call == std::string::npos && window.size() < kCallBytesMax + tags.close.size()) {
+    n_searched_ = window.size() - std::min(window.size(), tags.close.size() - 1);
     return false;
   }
   block_ = Block::kNone;
-  if (at > kCallBytesMax) {
+  if (n_call == std::string::npos) {
     emit(PLUMB_EVENT_CONTENT, tags.open);
-    emit_held(PLUMB_EVENT_CONTENT, whole_characters(held_, kCallBytesMax));
+    emit_rest(PLUMB_EVENT_CONTENT, whole_characters(rest(), kCallBytesMax));
     return true;
   }
-  const size_t n_bytes = at + tags.close.size();
-  if (const auto call = read_tool_call(std::string_view(held_).substr(0, at))) {
+  const size_t n_bytes = n_call + tags.close.size();
+  if (const auto call = read_tool_call(rest().substr(0, n_call))) {
     emit(PLUMB_EVENT_TOOL_CALL, *call);
-    held_.erase(0, n_bytes);
+    taken_ += n_bytes;
   } else {
     emit(PLUMB_EVENT_CONTENT, tags.open);
-    emit_held(PLUMB_EVENT_CONTENT, n_bytes);
+    emit_rest(PLUMB_EVENT_CONTENT, n_bytes);
   }
   return true;
 }
 
 void TagParser::end() {
   if (block_ == Block::kToolCall) emit(PLUMB_EVENT_CONTENT, options_.tool_call.open);
-  emit_held(block_ == Block::kReasoning ? PLUMB_EVENT_REASONING : PLUMB_EVENT_CONTENT,
-            held_.size());
+  emit_rest(block_ == Block::kReasoning ? PLUMB_EVENT_REASONING : PLUMB_EVENT_CONTENT,
+            rest().size());
   block_ = Block::kNone;
 }
 
@@ -138,9 +142,9 @@ void TagParser::emit(uint32_t kind, std::string_view text) {
   if (!text.empty()) events_.push_back({kind, std::string(text)});
 }
 
-void TagParser::emit_held(uint32_t kind, size_t n_bytes) {
-  emit(kind, std::string_view(held_).substr(0, n_bytes));
-  held_.erase(0, n_bytes);
+void TagParser::emit_rest(uint32_t kind, size_t n_bytes) {
+  emit(kind, rest().substr(0, n_bytes));
+  taken_ += n_bytes;
 }
 
 }  // namespace plumbline::parsers::tags

@@ -36,12 +36,25 @@ class TagParser {
   bool step_tool_call();
   void end();
   void emit(uint32_t kind, std::string_view text);
-  void emit_held(uint32_t kind, size_t n_bytes);
+  /// Takes so many bytes of the rest.
+  void emit_rest(uint32_t kind, size_t n_bytes);
+  /// What is not decided yet; of a tool call, all that stands behind its opening tag.
+  std::string_view rest() const { return std::string_view(held_).substr(taken_); }
+
+  /// Where a tag stands in held_. It is looked for once, not again for every other tag before it.
+  struct Found {
+    size_t at = std::string::npos;
+    bool is_known = false;
+  };
+  /// In the rest; npos: nowhere, or the tag is none.
+  size_t find(const std::string& tag, Found& found) const;
 
   const Options options_;
   Block block_ = Block::kNone;
-  std::string held_;  // not decided yet; of a tool call, all that stands behind its opening tag
-  size_t n_searched_ = 0;  // bytes of held_ in which no closing tag of a tool call begins
+  std::string held_;
+  size_t taken_ = 0;  // bytes of held_
+  Found reasoning_, call_;  // opening tags
+  size_t n_searched_ = 0;  // bytes of the rest in which no closing tag of a tool call begins
   std::deque<Event> events_;
 };
 

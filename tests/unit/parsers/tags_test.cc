@@ -105,6 +105,24 @@ TEST(TagParser, ACallThatIsTooLongIsContentWhateverItsPieces) {
   EXPECT_EQ(parse(pieces), whole);
 }
 
+// Four MiB of tags in one piece: with a step for each that costs the rest, this would not end.
+TEST(TagParser, ManyTagsAreNoWorkForEachOther) {
+  for (const std::string word : {"<think>a</think>b", "<tool_call>x</tool_call>", "<tool_call>"}) {
+    std::string text;
+    while (text.size() < (size_t{1} << 22)) text += word;
+    TagParser parser(Options{});
+    parser.feed(text, true);
+    size_t n_bytes = 0, n_events = 0;
+    for (Event event = parser.next(); event.kind != PLUMB_EVENT_NONE; event = parser.next()) {
+      n_bytes += event.text.size();
+      ++n_events;
+    }
+    EXPECT_GT(n_events, 4u);
+    const bool has_reasoning = word.starts_with("<think>");
+    EXPECT_EQ(n_bytes, has_reasoning ? 2 * text.size() / word.size() : text.size());
+  }
+}
+
 TEST(TagParser, ABlockThatThePromptHasOpened) {
   const std::string open = R"({"starts_in_reasoning": true})";
   EXPECT_EQ(parse("so</think>yes", open), (Events{{'r', "so"}, {'c', "yes"}}));
