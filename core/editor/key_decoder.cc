@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "core/editor/glyphs.h"
 #include "plumb/sdk/utf8.h"
@@ -204,13 +205,14 @@ void KeyDecoder::feed_paste(char byte, std::vector<Key>& keys) {
   if (text_.size() < kPasteBytesMax) {
     text_ += byte;
   } else {
-    // Only the end is looked for.
+    is_cut_ = true;  // only the end is looked for
     text_.erase(text_.size() - kPasteEnd.size(), 1);
     text_ += byte;
   }
   if (byte != kPasteEnd.back() || !text_.ends_with(kPasteEnd)) return;
   text_.resize(text_.size() - kPasteEnd.size());
-  keys.push_back({.code = Code::kPaste, .text = editable(text_)});
+  keys.push_back(
+      {.code = Code::kPaste, .text = editable(text_), .is_cut = std::exchange(is_cut_, false)});
   text_.clear();
   state_ = State::kGround;
 }

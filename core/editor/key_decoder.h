@@ -34,6 +34,7 @@ struct Key {
   bool has_alt = false;
   bool has_control = false;  // of a key that is no letter
   bool has_shift = false;  // the same
+  bool is_cut = false;  // of a paste: there was more than is taken
 
   bool operator==(const Key&) const = default;
 };
@@ -43,8 +44,8 @@ struct Key {
 /// modifyOtherKeys), the kitty keyboard protocol (CSI u).
 class KeyDecoder {
  public:
-  /// Of a paste: more is read and dropped. A Ctrl-C that comes alone ends a paste whose end was
-  /// lost.
+  /// Of a paste: more is read, dropped, and told. A Ctrl-C that comes alone ends a paste whose end
+  /// was lost.
   static constexpr size_t kPasteBytesMax = size_t{16} << 20;
 
   std::vector<Key> feed(std::string_view bytes);
@@ -66,6 +67,7 @@ class KeyDecoder {
   void finish_text(std::vector<Key>& keys);
 
   State state_ = State::kGround;
+  bool is_cut_ = false;  // the paste
   std::string text_;  // bytes of kText or kPaste so far
   std::string parameters_;
 };

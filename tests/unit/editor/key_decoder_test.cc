@@ -109,6 +109,8 @@ TEST(Editor_KeyDecoder, APasteIsBounded) {
   ASSERT_EQ(keys.size(), 2u);
   EXPECT_LE(keys[0].text.size(), KeyDecoder::kPasteBytesMax);
   EXPECT_GT(keys[0].text.size(), KeyDecoder::kPasteBytesMax - 16);
+  EXPECT_TRUE(keys[0].is_cut);
+  EXPECT_FALSE(decoder.feed("\x1b[200~x\x1b[201~")[0].is_cut);
   EXPECT_EQ(keys[1].text, "y");
 }
 

@@ -24,6 +24,11 @@ const Case kCases[] = {
     {"wide and narrow", "see 日本語の文章", "see 日本語\nの文章"},
     {"code stays", "x\n```\nint answer = 42;\n```\nand then some more",
      "x\n```\nint answer = 42;\n```\nand then\nsome more"},
+    {"long in code", "```\n{\"a\":[1,2,3,4,5,6]} b\n```\nand then some",
+     "```\n{\"a\":[1,2,3,4,5,6]} b\n```\nand then\nsome"},
+    {"a fence in pieces", "```c\n``` and then some", "```c\n``` and\nthen some"},
+    {"no blanks", "ภาษาไทยเขียนติดกัน", "ภาษาไทยเขียน\nติดกัน"},
+    {"a mark at an edge", "pneumonoultramicroscop\u0308ic b", "pneumonoultramicroscop\u0308ic b"},
     {"blanks at an end", "exactly ten  and", "exactly ten\nand"},
 };
 
@@ -44,6 +49,35 @@ TEST(Editor_WordFlow, BreaksBetweenWordsHoweverThePiecesAre) {
       shown += flow.finish(12);
       EXPECT_EQ(shown, test.shown) << test.name << " by " << step;
       EXPECT_TRUE(flow.is_at_line_start());
+    }
+  }
+}
+
+// What is left to the terminal, or may stand alone, is not waited for. A word that fits is.
+TEST(Editor_WordFlow, NothingIsHeldBackForLong) {
+  struct Held {
+    const char* name;
+    std::string begun;
+    std::string text;
+    size_t most;  // bytes that have not come out
+  };
+  const Held cases[] = {
+      {"wide", "", "日本語の文章です日本語の文章です", 3},
+      {"no blanks", "", "ภาษาไทยเขียนติดกัน", 9},
+      {"code", "```json\n", "{\"a\":[1,2,3,4,5,6,7,8,9,10,11,12]}", 1},
+      {"base64", "", "cGx1bWJsaW5lIGNvbXBhcmVzIHR3byBydW5z", 12},
+  };
+  for (const Held& test : cases) {
+    WordFlow flow;
+    size_t n_out = flow.feed(test.begun, 12).size(), n_in = test.begun.size();
+    for (size_t at = 0; at < test.text.size();) {
+      const size_t n = glyph_at(test.text, at).n_bytes;
+      std::string shown = flow.feed(std::string_view(test.text).substr(at, n), 12);
+      std::erase(shown, '\n');
+      at += n;
+      n_in += n;
+      n_out += shown.size();
+      EXPECT_LE(n_in - n_out, test.most) << test.name << " at " << at;
     }
   }
 }
