@@ -220,9 +220,13 @@ std::string resolve_model(const config::ModelSource& source, Host& host) {
   return source.path;
 }
 
+std::string model_pin(const config::ModelSource& source, Host& host) {
+  return source.package.empty() ? source.sha256 : recipe_of(host, source.package).sha256;
+}
+
 std::string model_sha256(const config::ModelSource& source, Host& host, const std::string& path) {
-  if (!source.package.empty()) return recipe_of(host, source.package).sha256;
-  return source.sha256.empty() ? value_or_stop(sha256_of_path(path), kModelFile) : source.sha256;
+  const std::string pin = model_pin(source, host);
+  return pin.empty() ? value_or_stop(sha256_of_path(path), kModelFile) : pin;
 }
 
 void check_pin(const std::string& path, const std::string& sha256) {

@@ -81,13 +81,19 @@ const config::ResolvedConfig& Session::config() {
   return *config_;
 }
 
-Result<config::ResolvedConfig> Session::config_with(
-    const std::vector<std::string>& overrides) const {
+Result<config::ResolvedConfig> Session::config_with(const std::vector<std::string>& overrides,
+                                                    const std::vector<std::string>& dropped) const {
   std::vector<std::string> all = options_.overrides;
+  std::erase_if(all, [&](const std::string& one) {
+    return std::ranges::any_of(dropped, [&](const std::string& key) {
+      return one.starts_with(key + ".") || one.starts_with(key + "=");
+    });
+  });
   all.insert(all.end(), overrides.begin(), overrides.end());
   return config::load_config({.file = find_config(options_.config),
                               .overrides = std::move(all),
-                              .preset_folders = {shipped_configs() + "/presets"}});
+                              .preset_folders = {shipped_configs() + "/presets"},
+                              .dropped = dropped});
 }
 
 Host& Session::host() {

@@ -82,8 +82,10 @@ class Session {
   explicit Session(config::ResolvedConfig config) : config_(std::move(config)) {}
 
   const config::ResolvedConfig& config();
-  /// What it would be with more overrides. Fails as load_config does.
-  Result<config::ResolvedConfig> config_with(const std::vector<std::string>& overrides) const;
+  /// What it would be with more overrides, and without some keys, wherever they were said. Fails as
+  /// load_config does.
+  Result<config::ResolvedConfig> config_with(const std::vector<std::string>& overrides,
+                                             const std::vector<std::string>& dropped = {}) const;
   Host& host();
   /// The model's file, found, and of its pins' contents.
   const std::string& model_path();
@@ -105,8 +107,10 @@ class Session {
 /// The file of a config's model source; a pinned path is hashed. Missing: says how to get it.
 std::string resolve_model(const config::ModelSource& source, Host& host);
 
-/// What the model's file at path hashes to: of a package or a pinned file the pin, which was
-/// checked.
+/// What a model's file must hash to, which was checked; empty: nobody has said.
+std::string model_pin(const config::ModelSource& source, Host& host);
+
+/// What the model's file at path hashes to: its pin, or else the file is read.
 std::string model_sha256(const config::ModelSource& source, Host& host, const std::string& path);
 
 /// Ends the verb unless the file at path hashes to what the config expects; an empty sha256 is no

@@ -220,6 +220,7 @@ std::string ResolvedConfig::origin(std::string_view path) const {
 Result<ResolvedConfig> load_config(const LoadRequest& request) {
   std::vector<std::string> chain;
   PLUMB_ASSIGN(Value tree, read_extending(request.file, chain));
+  for (const std::string& key : request.dropped) tree.erase(key);
   PLUMB_TRY(apply_overrides(tree, request.overrides));
 
   Problems problems;

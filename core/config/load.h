@@ -14,6 +14,7 @@ struct LoadRequest {
   std::vector<std::string> overrides =
       {};  // of --set: "sampling.seed=3", "sampling.stages.0.top_p.p=0.5"
   std::vector<std::string> preset_folders = {};  // searched in order for <profile>.yaml
+  std::vector<std::string> dropped = {};  // keys that count for nothing where files have them
 };
 
 /// A config with nothing left open. Writing the tree out (show.h) and loading it again gives the

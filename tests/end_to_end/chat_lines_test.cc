@@ -174,7 +174,107 @@ TEST_F(ChatLines, EventsForPrograms) {
       EXPECT_EQ(event["stop_reason"], "EOS_TOKEN");
       EXPECT_EQ(event["context"]["capacity"], 512);
     }
+    EXPECT_EQ(event.contains("diagnostics"), event["event"] == "answer");
   }
+}
+
+// Oracle: core/doc/diagnostics.md.
+TEST_F(ChatLines, PayloadsForPrograms) {
+  const std::string long_one(600, 'x');
+  const Outcome ran = chat("\"Who is Captain?\"\n\"Who is Captain?\"\n\"Who is Captain?\"\n\"" +
+                               long_one + "\"\n\"/retry\"\n",
+                           "--json --set context.length=96 --set generation.max_tokens=24");
+  EXPECT_EQ(ran.exit, 4);
+  std::vector<json> payloads;
+  for (const json& event : lines_of(ran)) {
+    if (!event.contains("diagnostics")) continue;
+    payloads.push_back(event["diagnostics"]);
+    const json& stable = payloads.back()["stable"];
+    EXPECT_EQ(stable["error_recovery"]["numeric_code"], event["event"] == "error" ? 11 : 0);
+    EXPECT_EQ(stable["load_stage_status"], "KV_ALLOCATION_SUCCESS");
+    EXPECT_EQ(stable["model_identity"]["architecture"], "llama");
+    EXPECT_EQ(stable["components"].size(), 4u);
+    if (event["event"] == "error") {
+      EXPECT_EQ(payloads.back()["volatile"]["error_detail"], event["message"]);
+      continue;
+    }
+    EXPECT_EQ(stable["kv"]["lcp_reused"], event["n_reused_tokens"]);
+    EXPECT_EQ(stable["seed"], event["seed"]);
+    EXPECT_EQ(stable["generation_stage"]["generated_tokens"], event["n_tokens"]);
+  }
+  ASSERT_EQ(payloads.size(), 5u);
+  EXPECT_EQ(payloads[0]["stable"]["kv"]["evicted_turns"], 0);
+  EXPECT_GT(payloads[2]["stable"]["kv"]["evicted_turns"], 0);
+  EXPECT_NE(payloads[0]["volatile"]["transaction_id"], payloads[1]["volatile"]["transaction_id"]);
+
+  const Outcome unready = chat("", "--json --set template.plugin=no.such.plugin");
+  ASSERT_EQ(lines_of(unready).size(), 1u) << unready.out;
+  EXPECT_EQ(lines_of(unready)[0]["event"], "error");
+  EXPECT_EQ(lines_of(unready)[0]["diagnostics"]["stable"]["error_recovery"]["numeric_code"], 17);
+}
+
+TEST_F(ChatLines, RowsAreSavedWhereTheyAreWanted) {
+  const Outcome saved = chat(std::string(kQuestion) + "\n/save --rows talk\n/save --rows a.json\n");
+  EXPECT_EQ(saved.exit, 2);
+  EXPECT_THAT(saved.err, ContainsRegex("2 messages written to talk, with [0-9]+ rows, "));
+  EXPECT_THAT(saved.err, HasSubstr("a .json file has the messages alone"));
+  const Outcome ran = chat("\"/load talk\"\n\"Who?\"\n", "--json");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  for (const json& event : lines_of(ran)) {
+    if (event["event"] == "note") {
+      EXPECT_THAT(event["text"], ContainsRegex("talk, with [0-9]+ rows"));
+    }
+    if (event["event"] == "answer") {
+      EXPECT_GT(event["n_reused_tokens"], 20);
+    }
+  }
+}
+
+// Oracle: an answer to the same question in a conversation of its own.
+TEST_F(ChatLines, ClearBeginsAnew) {
+  const std::string options =
+      "--json --system 'Be kind.' --set sampling.profile=creative --set "
+      "context.length=96 --set generation.max_tokens=24";
+  std::string many;
+  for (int i = 0; i < 4; ++i) many += "\"Who is Captain?\"\n";
+  const auto last_seed = [&](const std::string& input) {
+    const Outcome ran = chat(input, options);
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    json seed;
+    for (const json& event : lines_of(ran)) {
+      if (event["event"] == "answer") seed = event["seed"];
+    }
+    return seed;
+  };
+  EXPECT_EQ(last_seed(many + "\"/clear\"\n\"Who is Captain?\"\n"), last_seed("\"Who?\"\n"));
+  EXPECT_NE(last_seed(many), last_seed("\"Who?\"\n"));
+}
+
+TEST_F(ChatLines, AnotherProfileForgetsWhatTheOldOneWasTunedWith) {
+  write("tuned.yaml", "plumbline: 1\nextends: " PLUMB_SOURCE_DIR
+                      "/configs/pipelines/tiny-world.yaml\n"
+                      "sampling: {profile: balanced, tune: {temperature: {t: 0.77}}}\n");
+  write("input", "/set sampling.profile=diff-greedy\n/set\n/set sampling.profile=balanced\n/set\n");
+  const Outcome done = shell(
+      "XDG_STATE_HOME=$PWD/state $PLUMB chat tuned.yaml --set sampling.tune.min_p.p=0.21 "
+      "--quiet < input");
+  EXPECT_EQ(done.exit, 0) << done.err;
+  EXPECT_THAT(done.err, Not(HasSubstr("0.77")));
+  EXPECT_THAT(done.err, Not(HasSubstr("0.21")));
+}
+
+TEST_F(ChatLines, ToolsAreToldOfAndCallsAbandoned) {
+  write("tools.json", R"([{"type": "function", "function": {"name": "find"}}])");
+  write("t.jinja",
+        "{% for t in tools | default([]) %}<|im_start|>system\n{{ t.function.name }}<|im_end|>\n"
+        "{% endfor %}{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
+        "{% endfor %}<|im_start|>assistant\n");
+  const Outcome ran =
+      chat("/tools\n/tools tools.json\n/tools\nWho?\n/abandon\n/tools -\n/tools\n/tools t.jinja\n",
+           "--set template.path=t.jinja");
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("told of no tools\nthe model is told of 1 tool\n\"find\"\n"),
+                             HasSubstr("no tools\nthe model is told of no tools"),
+                             HasSubstr("abandon cannot happen"), HasSubstr("t.jinja")));
 }
 
 TEST_F(ChatLines, NoSequencesForPipes) {

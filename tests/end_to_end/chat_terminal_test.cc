@@ -296,6 +296,23 @@ TEST_F(ChatTerminal, ThoughtsAreDimPieceByPiece) {
   EXPECT_LT(thought, bytes.find("gull."));
 }
 
+TEST_F(ChatTerminal, ControlCAbandonsACallOfATool) {
+  auto desk = sit_down({"--set", "parser.plugin=plumb.parsers.tags", "--set",
+                        "generation.max_tokens=200", "--set",
+                        saying("I look.<tool_call>{\"name\": \"find\"}</tool_call>")});
+  say(*desk, "Where?", "/abandon goes on without");
+  desk->type("half a result" + kControlC);
+  EXPECT_TRUE(desk->wait_for("half a result"));
+  desk->type(kControlC);
+  EXPECT_TRUE(desk->wait_for("the model waits for nothing"));
+  EXPECT_TRUE(desk->wait_for("> "));
+  say(*desk, "/show", "assistant: I look.");
+  say(*desk, "/abandon", "abandon cannot happen");
+  say(*desk, "Where?", "/abandon goes on without");
+  say(*desk, "/abandon", "the model waits for nothing");
+  leave(*desk);
+}
+
 TEST_F(ChatTerminal, NothingThatRunWritesIsObeyed) {
   PtyProgram run(command("run", {"-q", "-p", "hello", "--set", saying(kHostile)}),
                  {"XDG_DATA_HOME=" + path(".")});

@@ -212,6 +212,7 @@ Terminal::Happened Terminal::take_signals() {
   while (::read(shared.wake_out, bytes.data(), bytes.size()) > 0) {
   }
   return {.bytes = {},
+          .is_timed_out = false,
           .is_resumed = shared.is_resumed.exchange(false),
           .is_interrupted = shared.is_interrupted.exchange(false),
           .is_ended = shared.is_ended.load()};
@@ -221,6 +222,7 @@ Terminal::Happened Terminal::wait(std::chrono::milliseconds limit) {
   pollfd waits[2] = {{STDIN_FILENO, POLLIN, 0}, {shared.wake_out, POLLIN, 0}};
   const int n = ::poll(waits, 2, static_cast<int>(std::clamp<int64_t>(limit.count(), -1, 1 << 30)));
   Happened happened = take_signals();
+  happened.is_timed_out = n == 0;
   if (n <= 0 || waits[0].revents == 0) return happened;
   std::array<char, 65536> bytes;
   const ssize_t n_read = ::read(STDIN_FILENO, bytes.data(), bytes.size());

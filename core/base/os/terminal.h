@@ -53,6 +53,7 @@ class Terminal {
 
   struct Happened {
     std::string bytes;  // of keys
+    bool is_timed_out = false;  // the time was over, and nothing else
     /// Back from a stop: others may have written meanwhile, what is shown is to be painted anew.
     bool is_resumed = false;
     bool is_interrupted = false;  // SIGINT

@@ -18,13 +18,25 @@ bool Chat::answer(const std::function<Result<Answer>(const conversation::Request
   conversation::Request request = settings_.request();
   request.on_text = [&](std::string_view text) { view_.text(text); };
   request.on_thinking = [&](std::string_view text) { view_.thought(text); };
-  view_.answer_begins();
+  // A cancel in front of the answer would hit nobody.
+  request.on_state = [&](State state) {
+    if (state == State::kPrefill && is_interrupted_) talk_.cancel();
+  };
+  pipeline::EndWatch ends(*part_or_stop(session_.pipeline().tokenizer()));
+  if (view_.shows_payloads()) {
+    payload_ = next_transaction(opened_, settings_.sampling());
+    request.diagnostics = &payload_;
+    request.on_logits = [&](std::span<const float> logits) { ends.on_logits(logits); };
+    request.on_pick = [&](const pipeline::Pick& pick) { ends.on_pick(pick); };
+  }
+  view_.answer_begins(payload_);
   const Result<Answer> answer = make(request);
+  if (payload_.generation) payload_.generation->n_end_tokens_passed_over = ends.n_passed_over();
   if (!succeeded(answer)) return false;
   view_.answer_ends(*answer, usage());
-  if (talk_.state() == State::kToolCall) {
+  if (is_waiting()) {
     view_.noted("the model calls " + answer->message["tool_calls"].dump() +
-                ": what you enter next is the result");
+                ": what you enter next is the result, /abandon goes on without");
   }
   ++totals_.n_answers;
   totals_.n_tokens += answer->ids.size();
@@ -41,6 +53,11 @@ std::vector<OrderedJson> Chat::results(const std::string& text) {
   return std::vector<OrderedJson>(all.back()["tool_calls"].size(), result);
 }
 
+void Chat::interrupt() noexcept {
+  is_interrupted_ = true;
+  talk_.cancel();
+}
+
 void Chat::enter(const std::string& text) {
   const std::optional<size_t> edited = std::exchange(edited_, std::nullopt);
   try {
@@ -48,8 +65,7 @@ void Chat::enter(const std::string& text) {
     const std::string message = text.starts_with("//") ? text.substr(1) : text;
     if (message.find_first_not_of(" \t\n") == message.npos) return;
     answer([&](const conversation::Request& request) {
-      if (!edited && talk_.state() == State::kToolCall)
-        return talk_.give(results(message), request);
+      if (!edited && is_waiting()) return talk_.give(results(message), request);
       if (!edited) return talk_.ask(message, request);
       return talk_.edit(*edited, {{"role", "user"}, {"content", message}}, request);
     });

@@ -1,12 +1,14 @@
 // chat.h: a conversation and the commands that shape it, without a place where it is shown.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/cli/chat/chat_payload.h"
 #include "core/cli/chat/chat_settings.h"
 #include "core/cli/chat/chat_view.h"
 #include "core/cli/session.h"
@@ -18,16 +20,31 @@ namespace plumbline::cli {
 /// Errors are shown and end nothing.
 class Chat {
  public:
-  /// All must outlive it.
-  Chat(Session& session, conversation::Conversation& talk, ChatView& view)
-      : talk_(talk), view_(view), settings_(session) {}
+  /// All must outlive it. opened: the payload's part that all answers share.
+  Chat(Session& session, conversation::Conversation& talk, ChatView& view,
+       pipeline::Diagnostics opened)
+      : session_(session),
+        talk_(talk),
+        view_(view),
+        settings_(session),
+        opened_(std::move(opened)) {}
 
   /// What a person entered: a command if it begins with '/', else a message. "//x" is the message
   /// "/x".
   void enter(const std::string& text);
   /// Puts a saved conversation in the place of this one; or the messages of a JSON file, whose last
-  /// one is answered if it is the user's.
+  /// one is answered if it is the user's. Where that fails, all stays.
   void load(std::string_view path);
+
+  /// Stops the answer that is being made, or is about to be. [any-thread, and from a signal
+  /// handler]
+  void interrupt() noexcept;
+  /// What was interrupted is over.
+  void forget_interrupt() { is_interrupted_ = false; }
+  /// Calls of tools wait for their results.
+  bool is_waiting() const { return talk_.state() == conversation::State::kToolCall; }
+  /// Nobody will give them.
+  void abandon(std::string_view = {});
 
   bool is_over() const { return is_over_; }
   /// The first failure's exit code; kDone if all went well.
@@ -59,11 +76,12 @@ class Chat {
   void help(std::string_view name);
   void quit(std::string_view);
   void retry(std::string_view);
-  void save(std::string_view path);
+  void save(std::string_view arguments);
   void set(std::string_view assignment);
   void show(std::string_view);
   void stats(std::string_view);
   void system(std::string_view text);
+  void tools(std::string_view path);
   void undo(std::string_view count);
 
   void command(std::string_view line);
@@ -84,9 +102,13 @@ class Chat {
   /// The indices of the user's messages.
   std::vector<size_t> questions();
 
+  Session& session_;
   conversation::Conversation& talk_;
   ChatView& view_;
   ChatSettings settings_;
+  const pipeline::Diagnostics opened_;
+  pipeline::Diagnostics payload_;  // of the last answer
+  std::atomic<bool> is_interrupted_{false};
   bool is_over_ = false;
   int exit_ = kDone;
   std::optional<size_t> edited_;

@@ -3,19 +3,14 @@
 #include <charconv>
 #include <cstdio>
 
-#include "core/base/os/durable.h"
-#include "core/base/os/regular_file.h"
 #include "core/cli/chat/chat.h"
 #include "core/editor/glyphs.h"
-#include "core/pipeline/message_checks.h"
 
 namespace plumbline::cli {
 
 using pipeline::OrderedJson;
 
 namespace {
-
-constexpr size_t kFileBytesMax = size_t{1} << 32;
 
 /// What a message says, parts of it as JSON.
 std::string text_of(const OrderedJson& message) {
@@ -27,6 +22,9 @@ std::string text_of(const OrderedJson& message) {
 
 const std::vector<Chat::Command>& Chat::commands() {
   static const std::vector<Command> all = {
+      {"abandon", "", "go on without the results that the model waits for",
+       "The answer stays, without its calls of tools. Ctrl-C in an empty entry does the same.",
+       &Chat::abandon},
       {"clear", "", "begin anew; the system message stays", "", &Chat::clear},
       {"continue", "", "go on with the last answer", "", &Chat::go_on},
       {"edit", "[TEXT]", "say your last message in another way",
@@ -42,10 +40,11 @@ const std::vector<Chat::Command>& Chat::commands() {
        &Chat::load},
       {"quit", "", "leave; so does Ctrl-D", "", &Chat::quit},
       {"retry", "", "another answer to the same message", "", &Chat::retry},
-      {"save", "FILE", "write the conversation to a file",
-       "With all that the answers to come depend on; it belongs to this model. A name that ends "
-       "in\n"
-       ".json has the messages alone, which any model can go on with.",
+      {"save", "[--rows] FILE", "write the conversation to a file",
+       "With all that the answers to come depend on; it belongs to this model. --rows: with what\n"
+       "the caches hold too, so that nothing need run again; /stats tells how much that is. A "
+       "name\n"
+       "that ends in .json has the messages alone, which any model can go on with.",
        &Chat::save},
       {"set", "[KEY=VALUE]", "change sampling or generation, or show them",
        "The keys of --set that need no model loaded anew, for example\n"
@@ -57,6 +56,12 @@ const std::vector<Chat::Command>& Chat::commands() {
       {"stats", "", "tokens, speed, context", "", &Chat::stats},
       {"system", "[TEXT]", "set the system message, or show it",
        "It holds from the next answer on. /system - removes it.", &Chat::system},
+      {"tools", "[FILE]", "let the model call tools, or show which",
+       "FILE is a JSON array: [{\"type\": \"function\", \"function\": {\"name\", "
+       "\"description\",\n"
+       "\"parameters\"}}]. /tools - removes them. Whether a model knows tools is its template's\n"
+       "choice.",
+       &Chat::tools},
       {"undo", "[N]", "take back your last message, or N of them, with the answers", "",
        &Chat::undo},
   };
@@ -97,11 +102,16 @@ void Chat::quit(std::string_view) {
   is_over_ = true;
 }
 
+void Chat::abandon(std::string_view) {
+  if (succeeded(talk_.abandon())) view_.noted("the model waits for nothing");
+}
+
 void Chat::clear(std::string_view) {
   const OrderedJson all = messages();
-  const bool has_system = !all.empty() && all[0].value("role", "") == "system";
-  const size_t first = has_system ? 1 : 0;
-  if (all.size() > first && !succeeded(talk_.cut(first))) return;
+  std::vector<OrderedJson> kept;
+  if (!all.empty() && all[0].value("role", "") == "system") kept.push_back(all[0]);
+  // Not cut: the next answer is the first one again, and has its seed.
+  if (!succeeded(talk_.set_messages(std::move(kept)))) return;
   view_.noted("a new conversation");
 }
 
@@ -174,48 +184,6 @@ void Chat::set(std::string_view assignment) {
   const Result<void> result = settings_.set(assignment, talk_);
   if (!result) return fail(result.error(), kUsage);
   view_.noted("set");
-}
-
-void Chat::save(std::string_view path) {
-  if (path.empty()) return fail({PLUMB_INVALID_ARGUMENT, "/save: expected a file's name"}, kUsage);
-  const std::string name(path);
-  const OrderedJson all = messages();
-  const bool is_saved = name.ends_with(".json")
-                            ? succeeded(os::write_file(name, all.dump(2) + "\n"))
-                            : succeeded(talk_.save(name));
-  if (is_saved) view_.noted(std::to_string(all.size()) + " messages written to " + name);
-}
-
-void Chat::load(std::string_view path) {
-  if (path.empty()) return fail({PLUMB_INVALID_ARGUMENT, "/load: expected a file's name"}, kUsage);
-  const std::string name(path);
-  // Not read_all: stdin is where entries come from, and "-" a file's name like any other.
-  const std::string text = value_or_stop(os::read_regular_file(name, kFileBytesMax), kModelFile);
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != text.npos && text[begin] == '[') return load_messages(name, parse_json(text, name));
-  const Result<conversation::Restored> restored = talk_.restore(name);
-  if (!succeeded(restored)) return;
-  view_.noted(std::to_string(restored->n_messages) + " messages read from " + name +
-              (restored->has_same_sampling ? "" : "; it was saved with another sampling"));
-}
-
-void Chat::load_messages(const std::string& name, const OrderedJson& all) {
-  if (!succeeded(pipeline::check_conversation(all))) return;
-  std::vector<OrderedJson> said(all.begin(), all.end());
-  const bool is_asked = !said.empty() && said.back()["role"] == "user";
-  const OrderedJson question = is_asked ? said.back() : OrderedJson();
-  if (is_asked) said.pop_back();
-  const OrderedJson before = messages();
-  if (!succeeded(talk_.set_messages(said))) return;
-  view_.noted(std::to_string(all.size()) + " messages read from " + name);
-  if (!is_asked) return;
-  const bool is_answered = answer([&](const conversation::Request& request) {
-    return talk_.ask(std::vector<OrderedJson>{question}, request);
-  });
-  if (is_answered ||
-      !succeeded(talk_.set_messages(std::vector<OrderedJson>(before.begin(), before.end()))))
-    return;
-  view_.noted("the conversation is the one before");
 }
 
 void Chat::show(std::string_view) {

@@ -11,20 +11,20 @@ namespace {
 constexpr size_t kLineBytesMax = size_t{32} << 20;  // no end of memory for a line without end
 
 // For the handler of signals; set while an answer is being made.
-std::atomic<conversation::Conversation*> answering{nullptr};
+std::atomic<Chat*> answering{nullptr};
 std::atomic<bool> is_interrupted{false};
 
 void on_signal(int signal) {
   is_interrupted = true;
-  if (conversation::Conversation* talk = answering) talk->cancel();
+  if (Chat* chat = answering) chat->interrupt();
   std::signal(signal, SIG_DFL);  // the second one ends the process
 }
 
 /// Between entries a signal ends the process, as it does with any filter.
 class CaughtSignals {
  public:
-  explicit CaughtSignals(conversation::Conversation& talk) {
-    answering = &talk;
+  explicit CaughtSignals(Chat& chat) {
+    answering = &chat;
     for (const int signal : kSignals) {
       // nohup has one ignored: that stays.
       if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
@@ -82,11 +82,10 @@ std::optional<std::string> parse_entry(const std::string& line, ChatView& view) 
 
 }  // namespace
 
-int chat_in_lines(Chat& chat, ChatView& view, conversation::Conversation& talk,
-                  const LinesOptions& options) {
+int chat_in_lines(Chat& chat, ChatView& view, const LinesOptions& options) {
   int exit = kDone;
   const auto enter = [&](const std::string& entry) {
-    const CaughtSignals caught(talk);
+    const CaughtSignals caught(chat);
     chat.enter(entry);
   };
   if (options.is_once) {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "core/cli/chat/chat.h"
-#include "core/conversation/conversation.h"
 
 namespace plumbline::cli {
 
@@ -18,7 +17,6 @@ struct LinesOptions {
 /// Takes an entry from each line of stdin: a backslash at a line's end goes on with the next one.
 /// SIGINT, SIGTERM and SIGHUP cancel the answer that is being made and end the conversation. The
 /// exit code: of the first failure, if there was one.
-int chat_in_lines(Chat& chat, ChatView& view, conversation::Conversation& talk,
-                  const LinesOptions& options);
+int chat_in_lines(Chat& chat, ChatView& view, const LinesOptions& options);
 
 }  // namespace plumbline::cli

@@ -111,14 +111,17 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
   }
   const std::string key = full_key(now_.config.sampling, std::string(assignment.substr(0, end)));
   std::vector<std::string> overrides = overrides_;
-  // Other stages, other parameters: what was said of the old ones is over.
+  std::vector<std::string> dropped = dropped_;
+  // Other stages, other parameters: what was said of the old ones is over, whoever said it.
   if (key == "sampling.profile" || key == "sampling.stages") {
+    dropped = {"sampling.tune", "sampling.stages", "sampling.profile"};
     std::erase_if(overrides, [](const std::string& one) {
-      return one.starts_with(kTune) || one.starts_with(kStages);
+      return one.starts_with(kTune) || one.starts_with(kStages) ||
+             one.starts_with("sampling.stages=") || one.starts_with("sampling.profile=");
     });
   }
   overrides.push_back(key + std::string(assignment.substr(end)));
-  PLUMB_ASSIGN(config::ResolvedConfig next, session_.config_with(overrides));
+  PLUMB_ASSIGN(config::ResolvedConfig next, session_.config_with(overrides, dropped));
   next = for_chat(std::move(next));
   for (const config::Entry& entry : next.tree.entries) {
     const Value* before = now_.tree.find(entry.key);
@@ -135,6 +138,7 @@ Result<void> ChatSettings::set(std::string_view assignment, conversation::Conver
   if (key.starts_with("sampling")) PLUMB_TRY(talk.set_sampling(next.config.sampling));
   now_ = std::move(next);
   overrides_ = std::move(overrides);
+  dropped_ = std::move(dropped);
   return {};
 }
 

@@ -26,6 +26,7 @@ class ChatSettings {
 
   /// A request as the settings are.
   conversation::Request request() const;
+  const config::SamplingConfig& sampling() const { return now_.config.sampling; }
   /// A line for each key that may be set, with its value.
   std::string shown() const;
   /// The keys, in order.
@@ -35,6 +36,7 @@ class ChatSettings {
   Session& session_;
   config::ResolvedConfig now_;
   std::vector<std::string> overrides_;
+  std::vector<std::string> dropped_;  // keys of files and of the command line that are over
 };
 
 }  // namespace plumbline::cli

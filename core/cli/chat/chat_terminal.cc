@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "core/editor/edit_buffer.h"
 #include "core/editor/key_decoder.h"
 #include "core/editor/line_editor.h"
 
@@ -34,6 +35,8 @@ class Desk {
   enum class Next { kGoOn, kEntered, kLeave };
 
   void begin();
+  /// What was pasted is not all there.
+  void tell_lost(const editor::Key& paste, size_t n_before);
   Next press(const editor::Key& key);
   Next interrupted();
   void paint() { terminal_.write(editor_.paint(window())); }
@@ -65,6 +68,7 @@ void Desk::begin() {
 std::optional<std::string> Desk::next_entry() {
   if (!terminal_.set_mode(Terminal::Mode::kKeys)) return {};
   // A Ctrl-C of the answer before is over, a SIGTERM is not.
+  chat_.forget_interrupt();
   is_ended_ = terminal_.take_signals().is_ended;
   if (is_ended_) return {};
   was_warned_ = false;
@@ -90,14 +94,26 @@ std::optional<std::string> Desk::next_entry() {
       leave_entry();
       return {};
     }
-    waiting_ =
-        happened.bytes.empty() && keys_.is_waiting() ? keys_.flush() : keys_.feed(happened.bytes);
+    waiting_ = happened.is_timed_out ? keys_.flush() : keys_.feed(happened.bytes);
     if (happened.is_interrupted) waiting_.push_back({editor::Key::Code::kControl, "c"});
   }
 }
 
+void Desk::tell_lost(const editor::Key& paste, size_t n_before) {
+  const bool is_left_out = editor_.text().size() == n_before && !paste.text.empty();
+  if (!paste.is_cut && !is_left_out) return;
+  const size_t most =
+      is_left_out ? editor::EditBuffer::kBytesMax : editor::KeyDecoder::kPasteBytesMax;
+  leave_entry();
+  terminal_.write(std::string(is_left_out ? "(an entry has at most " : "(of a paste the first ") +
+                  std::to_string(most >> 20) +
+                  (is_left_out ? " MiB: the paste is left out)" : " MiB are taken)") + "\r\n");
+}
+
 Desk::Next Desk::press(const editor::Key& key) {
+  const size_t n_before = editor_.text().size();
   const LineEditor::Outcome outcome = editor_.press(key);
+  if (key.code == editor::Key::Code::kPaste) tell_lost(key, n_before);
   if (outcome != LineEditor::Outcome::kInterrupted) was_warned_ = false;
   switch (outcome) {
     case LineEditor::Outcome::kMore:
@@ -126,6 +142,11 @@ Desk::Next Desk::interrupted() {
   if (was_warned_) return Next::kLeave;
   const bool is_empty = editor_.text().empty() && !chat_.is_editing();
   leave_entry();
+  if (is_empty && chat_.is_waiting()) {
+    chat_.abandon();
+    begin();
+    return Next::kGoOn;
+  }
   chat_.stop_editing();
   begin();
   if (is_empty) {

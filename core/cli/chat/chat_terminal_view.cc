@@ -17,7 +17,7 @@ class TerminalView : public ChatView {
   TerminalView(os::Terminal& terminal, bool has_styles, bool is_quiet)
       : terminal_(terminal), has_styles_(has_styles), is_quiet_(is_quiet) {}
 
-  void answer_begins() override { is_thought_ = false; }
+  void answer_begins(const pipeline::Diagnostics&) override { is_thought_ = false; }
 
   void thought(std::string_view text) override {
     is_thought_ = true;

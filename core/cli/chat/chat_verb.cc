@@ -1,10 +1,8 @@
 // chat: a conversation.
-#include <condition_variable>
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <mutex>
-#include <thread>
 
 #include "core/base/os/paths.h"
 #include "core/base/os/terminal.h"
@@ -12,6 +10,7 @@
 #include "core/cli/chat/chat_lines.h"
 #include "core/cli/chat/chat_terminal.h"
 #include "core/cli/session.h"
+#include "core/cli/slow_note.h"
 #include "core/cli/verbs.h"
 
 namespace plumbline::cli {
@@ -29,40 +28,14 @@ struct ChatOptions {
   bool no_history = false;
 };
 
-/// Says on stderr that a model is being loaded, and how long already, if it takes its time.
-class LoadingNote {
- public:
-  LoadingNote() {
-    if (os::is_terminal(os::Stream::kErrors) && os::obeys_sequences())
-      thread_ = std::jthread([this](const std::stop_token& token) { tick(token); });
-  }
-
- private:
-  static constexpr std::chrono::seconds kQuiet{2};
-
-  void tick(const std::stop_token& token) {
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable_any ended;
-    auto waited = kQuiet;
-    ended.wait_for(lock, token, kQuiet, [] { return false; });
-    if (token.stop_requested()) return;
-    for (; !token.stop_requested(); ++waited) {
-      std::fprintf(stderr, "\r\x1b[2Kloading the model, %d s", static_cast<int>(waited.count()));
-      ended.wait_for(lock, token, std::chrono::seconds(1), [] { return false; });
-    }
-    std::fputs("\r\x1b[2K", stderr);
-  }
-
-  std::jthread thread_;
-};
-
-std::unique_ptr<Conversation> begin(Session& session) {
-  const LoadingNote loading;
-  pipeline::Pipeline& pipeline = session.pipeline();
-  conversation::Options options = conversation::options_of(pipeline.config());
+std::unique_ptr<Conversation> begin(Session& session, pipeline::Diagnostics& told) {
+  const SlowNote loading("loading the model");
+  open_parts(session, told);
+  const config::PipelineConfig& config = session.config().config;
+  conversation::Options options = conversation::options_of(config);
   options.now_unix_s = std::time(nullptr);
-  return part_or_stop(Conversation::create(pipeline, options));
+  options.model_sha256 = model_pin(config.model.source, session.host());
+  return part_or_stop(Conversation::create(session.pipeline(), options));
 }
 
 editor::LineHistory open_history(const ChatOptions& options) {
@@ -81,16 +54,21 @@ void prepare(Chat& chat, Conversation& talk, const ChatOptions& options) {
 }
 
 // For the handler of signals.
-std::atomic<Conversation*> at_terminal{nullptr};
+std::atomic<Chat*> at_terminal{nullptr};
 
-int talk_at_terminal(Session& session, Conversation& talk, const ChatOptions& options) {
+void interrupt() {
+  if (Chat* chat = at_terminal) chat->interrupt();
+}
+
+int talk_at_terminal(Session& session, Conversation& talk, const pipeline::Diagnostics& opened,
+                     const ChatOptions& options) {
   const char* no_colour = std::getenv("NO_COLOR");
   const bool has_styles = no_colour == nullptr || *no_colour == '\0';
-  at_terminal = &talk;
-  const std::unique_ptr<os::Terminal> terminal = value_or_stop(
-      os::Terminal::open({.on_interrupt = [] { at_terminal.load()->cancel(); }}), kUsage);
+  const std::unique_ptr<os::Terminal> terminal =
+      value_or_stop(os::Terminal::open({.on_interrupt = interrupt}), kUsage);
   const std::unique_ptr<ChatView> view = make_terminal_view(*terminal, has_styles, options.quiet);
-  Chat chat(session, talk, *view);
+  Chat chat(session, talk, *view, opened);
+  at_terminal = &chat;
   editor::LineHistory history = open_history(options);
   if (!options.quiet) {
     const model::Decoder& decoder = *part_or_stop(session.pipeline().decoder());
@@ -98,29 +76,46 @@ int talk_at_terminal(Session& session, Conversation& talk, const ChatOptions& op
                 " tokens of context; /help tells what can be done");
   }
   prepare(chat, talk, options);
-  return chat_at_terminal(chat, *terminal, history, has_styles);
+  const int exit = chat_at_terminal(chat, *terminal, history, has_styles);
+  at_terminal = nullptr;  // the terminal goes after the chat
+  return exit;
 }
 
-int talk_in_lines(Session& session, Conversation& talk, const ChatOptions& options) {
+int talk_in_lines(Session& session, Conversation& talk, const pipeline::Diagnostics& opened,
+                  const ChatOptions& options) {
   const bool is_person =
       os::is_terminal(os::Stream::kInput) && os::is_terminal(os::Stream::kOutput);
   const std::unique_ptr<ChatView> view =
       options.json ? make_json_view() : make_pipe_view(options.quiet);
-  Chat chat(session, talk, *view);
+  Chat chat(session, talk, *view, opened);
   prepare(chat, talk, options);
   return chat_in_lines(
-      chat, *view, talk,
+      chat, *view,
       {.is_json = options.json, .is_once = options.once, .prompt = is_person ? "> " : ""});
+}
+
+/// The payload is there, however early it ends.
+void fail_early(ChatView& view, pipeline::Diagnostics& told, const Error& error) {
+  told.fail(error);
+  view.answer_begins(told);
+  view.failed(error);
 }
 
 int run(const ChatOptions& options) {
   Session session(options.pipeline);
-  const std::unique_ptr<Conversation> talk = begin(session);
+  pipeline::Diagnostics opened;
+  std::unique_ptr<Conversation> talk;
+  try {
+    talk = begin(session, opened);
+  } catch (const Failure& failure) {
+    if (options.json) fail_early(*make_json_view(), opened, failure.error);
+    throw;
+  }
   const bool is_at_terminal = !options.json && !options.once &&
                               os::is_terminal(os::Stream::kInput) &&
                               os::is_terminal(os::Stream::kOutput) && os::obeys_sequences();
-  return is_at_terminal ? talk_at_terminal(session, *talk, options)
-                        : talk_in_lines(session, *talk, options);
+  return is_at_terminal ? talk_at_terminal(session, *talk, opened, options)
+                        : talk_in_lines(session, *talk, opened, options);
 }
 
 }  // namespace

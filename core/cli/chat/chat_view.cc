@@ -1,6 +1,7 @@
 #include "core/cli/chat/chat_view.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "core/cli/session.h"
 #include "plumb/sdk/abi.h"
@@ -16,7 +17,7 @@ class PipeView : public ChatView {
  public:
   explicit PipeView(bool is_quiet) : is_quiet_(is_quiet) {}
 
-  void answer_begins() override {}
+  void answer_begins(const pipeline::Diagnostics&) override {}
   void thought(std::string_view) override {}
   void text(std::string_view text) override { print(harmless(text)); }
   void answer_ends(const Answer& answer, const Conversation::Usage&) override {
@@ -37,7 +38,8 @@ class PipeView : public ChatView {
 
 class JsonView : public ChatView {
  public:
-  void answer_begins() override {}
+  bool shows_payloads() const override { return true; }
+  void answer_begins(const pipeline::Diagnostics& payload) override { payload_ = &payload; }
   void thought(std::string_view text) override { event("thinking", {{"text", text}}); }
   void text(std::string_view text) override { event("text", {{"text", text}}); }
   void answer_ends(const Answer& answer, const Conversation::Usage& usage) override {
@@ -51,12 +53,17 @@ class JsonView : public ChatView {
            {"seed", answer.seed},
            {"context", {{"used", usage.held_rows}, {"capacity", usage.capacity_rows}}},
            {"prefill_s", answer.prefill_s},
-           {"decode_s", answer.decode_s}});
+           {"decode_s", answer.decode_s},
+           {"diagnostics", pipeline::diagnostics_json(*std::exchange(payload_, nullptr))}});
   }
   void told(std::string_view text) override { event("told", {{"text", text}}); }
   void noted(std::string_view line) override { event("note", {{"text", line}}); }
   void failed(const Error& error) override {
-    event("error", {{"code", status_name(error.code)}, {"message", error.message}});
+    OrderedJson told{{"code", status_name(error.code)}, {"message", error.message}};
+    // Of an answer; a command has none.
+    if (payload_ != nullptr)
+      told["diagnostics"] = pipeline::diagnostics_json(*std::exchange(payload_, nullptr));
+    event("error", told);
   }
 
  private:
@@ -65,6 +72,8 @@ class JsonView : public ChatView {
     line.update(rest);
     print(line.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n");
   }
+
+  const pipeline::Diagnostics* payload_ = nullptr;  // of the answer that is being made
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/conversation/conversation.h"
+#include "core/pipeline/diagnostics.h"
 #include "plumb/sdk/result.h"
 
 namespace plumbline::cli {
@@ -15,8 +16,11 @@ class ChatView {
  public:
   virtual ~ChatView() = default;
 
-  /// An answer begins; pieces of it follow, then its end or an error.
-  virtual void answer_begins() = 0;
+  /// Whether it shows payloads: then one is made for each answer.
+  virtual bool shows_payloads() const { return false; }
+  /// An answer begins; pieces of it follow, then its end or an error. payload: filled in until
+  /// then; it lives longer.
+  virtual void answer_begins(const pipeline::Diagnostics& payload) = 0;
   virtual void thought(std::string_view text) = 0;
   virtual void text(std::string_view text) = 0;
   virtual void answer_ends(const conversation::Answer& answer,
