@@ -17,18 +17,22 @@ namespace {
 // One side that generates, a token at a time.
 class Generator {
  public:
+  /// show: what its user sees.
   static Result<Generator> begin(Side& side, const std::vector<int32_t>& prompt_ids,
-                                 const DiffRequest& request) {
+                                 const DiffRequest& request, const Shower& show) {
     PLUMB_ASSIGN(pipeline::SamplerChain chain, side.pipeline().sampler());
     PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.pipeline().tokenizer());
     PLUMB_TRY(side.restart());
     Generator made(side, prompt_ids, request, std::move(chain));
-    made.tokenizer_ = tokenizer;
+    made.show_ = show;
     made.control_bits_ = tokenizer->control_bits(side.hyper_parameters().n_vocab);
     return made;
   }
 
   bool has_ended() const { return has_ended_; }
+  /// Its last id ended the answer.
+  bool has_ended_answer() const { return shown_.end.has_value(); }
+  const ShownText& shown() const { return shown_; }
   const std::vector<int32_t>& picked() const { return picked_; }
   const std::string& failure() const { return failure_; }
   /// Of the last step; empty where it made none.
@@ -57,8 +61,8 @@ class Generator {
     }
     if (!pick) return ended_by(std::move(pick).error());
     picked_.push_back(pick->id);
-    has_ended_ = (tokenizer_->attributes(pick->id) & PLUMB_TOKEN_END) != 0 ||
-                 picked_.size() >= request_->n_steps;
+    PLUMB_ASSIGN(shown_, show_(side_->pipeline(), picked_));
+    has_ended_ = has_ended_answer() || picked_.size() >= request_->n_steps;
     return {};
   }
 
@@ -78,7 +82,8 @@ class Generator {
   const std::vector<int32_t>* prompt_ids_;
   const DiffRequest* request_;
   pipeline::SamplerChain chain_;
-  const pipeline::Tokenizer* tokenizer_ = nullptr;
+  Shower show_;
+  ShownText shown_;  // of all that was picked
   std::vector<uint64_t> control_bits_;
   std::vector<int32_t> picked_;
   std::span<const float> logits_;
@@ -103,9 +108,12 @@ ExactDoor pick_door(Side& a, Side& b, const Generator& of_a, const Generator& of
   door.is_compared = true;
   door.size_a = of_a.picked().size();
   door.size_b = of_b.picked().size();
-  if (of_a.picked() == of_b.picked()) return door;
   const auto [in_a, in_b] = std::mismatch(of_a.picked().begin(), of_a.picked().end(),
                                           of_b.picked().begin(), of_b.picked().end());
+  const bool is_end_a = in_a == of_a.picked().end(), is_end_b = in_b == of_b.picked().end();
+  if (is_end_a && is_end_b) return door;
+  // One goes on behind what ended the other's answer: doors 50 and 60 have that.
+  if ((is_end_a && of_a.has_ended_answer()) || (is_end_b && of_b.has_ended_answer())) return door;
   const auto step = static_cast<size_t>(in_a - of_a.picked().begin());
   Place place;
   place.door = Door::kPick;
@@ -175,8 +183,8 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
                              const DiffRequest& request, const Progress& say,
                              PromptReport& report) {
   say("both sides on their own");
-  PLUMB_ASSIGN(Generator of_a, Generator::begin(a, prompt.encoding_a.ids, request));
-  PLUMB_ASSIGN(Generator of_b, Generator::begin(b, prompt.encoding_b.ids, request));
+  PLUMB_ASSIGN(Generator of_a, Generator::begin(a, prompt.encoding_a.ids, request, show_ids));
+  PLUMB_ASSIGN(Generator of_b, Generator::begin(b, prompt.encoding_b.ids, request, request.show_b));
   const LogitNoise noise =
       logit_noise(request.noise, a.numerics(), b.numerics(), promises_equal(a, b));
   bool is_together = prompt.encoding_a.ids == prompt.encoding_b.ids;
@@ -218,8 +226,8 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   if (picks.place && onset) picks.verdict = *onset;
   const Verdict consequence = picks.verdict;
   report.exact.push_back(std::move(picks));
-  PLUMB_ASSIGN(ShownDoors doors,
-               compare_shown(a.pipeline(), b.pipeline(), of_a.picked(), of_b.picked()));
+  PLUMB_ASSIGN(ShownDoors doors, compare_shown(a.pipeline(), b.pipeline(), of_a.picked(),
+                                               of_b.picked(), request.show_b));
   for (ExactDoor* const door : {&doors.bytes, &doors.text}) {
     // Other picks have another text: that is no further finding.
     if (door->place && consequence != Verdict::kMatch) door->verdict = consequence;
@@ -227,6 +235,8 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   }
   report.text_a = std::move(doors.a.text);
   report.text_b = std::move(doors.b.text);
+  if (consequence == Verdict::kMatch)
+    add_cause(report, explain_shown(a, b, of_a.picked(), request.show_b, report));
   report.hints = onset_hints(report, of_a.picked(), of_b.picked());
   return {};
 }
@@ -236,23 +246,20 @@ Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
   say("both sides on their own");
   for (const Door door : {Door::kTokens, Door::kOps, Door::kLogits, Door::kPick, Door::kBytes})
     report.exact.push_back(not_compared(door, "the ids of the two vocabularies mean other bytes"));
-  const auto text_of = [&](Side& side, const pipeline::Encoding& encoding,
+  const auto text_of = [&](Side& side, const pipeline::Encoding& encoding, const Shower& show,
                            std::optional<double>& bits, std::string& failure,
-                           ShownText& text) -> Result<size_t> {
+                           std::string& text) -> Result<size_t> {
     PLUMB_ASSIGN(bits, bits_per_byte(side, encoding, request));
-    PLUMB_ASSIGN(Generator generator, Generator::begin(side, encoding.ids, request));
+    PLUMB_ASSIGN(Generator generator, Generator::begin(side, encoding.ids, request, show));
     while (!generator.has_ended()) PLUMB_TRY(generator.step());
     failure = generator.failure();
-    PLUMB_ASSIGN(text, show_ids(side.pipeline(), generator.picked()));
+    text = generator.shown().text;
     return generator.picked().size();
   };
-  ShownText shown_a, shown_b;
-  PLUMB_ASSIGN(const size_t n_a,
-               text_of(a, prompt.encoding_a, report.bits_per_byte_a, report.failure_a, shown_a));
-  PLUMB_ASSIGN(const size_t n_b,
-               text_of(b, prompt.encoding_b, report.bits_per_byte_b, report.failure_b, shown_b));
-  report.text_a = std::move(shown_a.text);
-  report.text_b = std::move(shown_b.text);
+  PLUMB_ASSIGN(const size_t n_a, text_of(a, prompt.encoding_a, show_ids, report.bits_per_byte_a,
+                                         report.failure_a, report.text_a));
+  PLUMB_ASSIGN(const size_t n_b, text_of(b, prompt.encoding_b, request.show_b,
+                                         report.bits_per_byte_b, report.failure_b, report.text_b));
   if (n_a == 0 && n_b == 0) {
     report.exact.push_back(not_compared(Door::kText, "no token was generated"));
     return {};

@@ -17,6 +17,7 @@
 #include "core/diff/noise.h"
 #include "core/diff/report.h"
 #include "core/diff/side.h"
+#include "core/diff/text_doors.h"
 #include "core/pipeline/messages.h"
 #include "plumb/sdk/result.h"
 
@@ -39,6 +40,8 @@ struct DiffRequest {
   int64_t now_unix_s = 0;  // what templates take for the present
   uint64_t bytes_max = 0;  // what a recording of a prompt may take; 0: half of the machine's memory
   const std::atomic<bool>* cancel = nullptr;  // set: the comparison ends CANCELLED
+  /// What B's user sees of ids, and where B ends: for what somebody does wrong there.
+  Shower show_b = show_ids;
 };
 
 /// Told before each step: "prompt 3 of 8: B on A's inputs". May be empty.

@@ -80,12 +80,15 @@ std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logit
 }
 
 std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids,
-                                   const PromptReport& report) {
+                                   const Shower& show_b, const PromptReport& report) {
   const Place* const place = first_difference(report, Door::kBytes, Door::kText);
   if (place == nullptr) return std::nullopt;
   return either_way(a, b, *place, [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {
-    const auto evidence = detokenisation_evidence(one, other, {ids.begin(), ids.end()});
-    return evidence ? diagnose_text(*evidence) : std::nullopt;
+    auto evidence = detokenisation_evidence(one, other, {ids.begin(), ids.end()});
+    if (!evidence) return std::optional<Cause>();
+    const auto shown_by_b = [&](const Ids& shown) { return show_b(b.pipeline(), shown); };
+    (&one == &a.pipeline() ? evidence->b : evidence->a) = shown_by_b;
+    return diagnose_text(*evidence);
   });
 }
 

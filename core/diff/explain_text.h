@@ -22,8 +22,9 @@ std::optional<Cause> explain_prompt(Side& a, Side& b, const PromptInput& input,
 std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logits,
                                   const plumb_sample_context& context, std::span<const char> state,
                                   const PickErrors& pick);
-/// Doors 50 and 60, whichever differs first: both sides' texts of the same ids.
+/// Doors 50 and 60, whichever differs first: both sides' texts of the same ids. show_b: as
+/// DiffRequest has it.
 std::optional<Cause> explain_shown(Side& a, Side& b, std::span<const int32_t> ids,
-                                   const PromptReport& report);
+                                   const Shower& show_b, const PromptReport& report);
 
 }  // namespace plumbline::diff

@@ -43,7 +43,8 @@ class Forced {
     judge_logits();
     PLUMB_TRY(compare_text());
     add_cause(report_, pick_cause_);
-    if (!report_.cause) add_cause(report_, explain_shown(a_, b_, picked_, report_));
+    if (!report_.cause)
+      add_cause(report_, explain_shown(a_, b_, picked_, request_.show_b, report_));
     return {};
   }
 
@@ -174,8 +175,8 @@ Result<bool> Forced::pick(std::span<const float> logits) {
   if (!errors->end_a.empty() || !errors->end_b.empty()) return false;
   const int32_t id = errors->id_a;
   picked_.push_back(id);
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, a_.pipeline().tokenizer());
-  return (tokenizer->attributes(id) & PLUMB_TOKEN_END) == 0 && picked_.size() < request_.n_steps;
+  PLUMB_ASSIGN(const ShownText shown, show_ids(a_.pipeline(), picked_));
+  return !shown.end && picked_.size() < request_.n_steps;
 }
 
 void Forced::count_ops(const OpComparison& comparison) {
@@ -221,7 +222,8 @@ void Forced::judge_logits() {
 }
 
 Result<void> Forced::compare_text() {
-  PLUMB_ASSIGN(ShownDoors doors, compare_shown(a_.pipeline(), b_.pipeline(), picked_, picked_));
+  PLUMB_ASSIGN(ShownDoors doors,
+               compare_shown(a_.pipeline(), b_.pipeline(), picked_, picked_, request_.show_b));
   report_.exact.push_back(std::move(doors.bytes));
   report_.exact.push_back(std::move(doors.text));
   report_.text_a = std::move(doors.a.text);

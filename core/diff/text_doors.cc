@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/pipeline/answer_text.h"
-
 namespace plumbline::diff {
 namespace {
 
@@ -79,28 +77,81 @@ std::string shown_author(const pipeline::Prompt& prompt, uint64_t at) {
   return shown + (is_strangers ? "a stranger's" : "the operator's");
 }
 
-// The first of these ids that the two take for different things.
-std::optional<Place> first_other_attributes(const pipeline::Tokenizer& a,
-                                            const pipeline::Tokenizer& b,
-                                            std::span<const int32_t> generated, uint64_t at) {
-  const auto place_of = [&](int32_t id, uint32_t mask) -> std::optional<Place> {
-    const uint32_t of_a = a.attributes(id) & mask, of_b = b.attributes(id) & mask;
-    if (of_a == of_b) return std::nullopt;
-    Place place;
-    place.door = Door::kBytes;
-    place.at = at;
-    place.seen_a = shown_attributes(id, of_a);
-    place.seen_b = shown_attributes(id, of_b);
-    return place;
-  };
-  for (const int32_t id : generated) {
-    if (auto place = place_of(id, PLUMB_TOKEN_END | PLUMB_TOKEN_CONTROL)) return place;
-  }
+// Where the two take an id for different things; nothing if they do not.
+std::optional<Place> other_attributes(const pipeline::Tokenizer& a, const pipeline::Tokenizer& b,
+                                      int32_t id, uint32_t mask) {
+  const uint32_t of_a = a.attributes(id) & mask, of_b = b.attributes(id) & mask;
+  if (of_a == of_b) return std::nullopt;
+  Place place;
+  place.door = Door::kBytes;
+  place.seen_a = shown_attributes(id, of_a);
+  place.seen_b = shown_attributes(id, of_b);
+  return place;
+}
+
+// An id of the vocabulary that ends a text in one of the two alone.
+std::optional<Place> other_end_token(const pipeline::Tokenizer& a, const pipeline::Tokenizer& b) {
   const auto n_vocab = static_cast<int32_t>(std::min(a.info().n_vocab, b.info().n_vocab));
   for (int32_t id = 0; id < n_vocab; ++id) {
-    if (auto place = place_of(id, PLUMB_TOKEN_END)) return place;
+    if (auto place = other_attributes(a, b, id, PLUMB_TOKEN_END)) return place;
   }
   return std::nullopt;
+}
+
+// The end that comes first decides, and it is one by ids: a stop text is a matter of the text.
+bool ends_apart_by_id(const ShownDoors& found) {
+  if (found.a.n_ids == found.b.n_ids && found.a.end == found.b.end) return false;
+  return (found.a.n_ids <= found.b.n_ids && found.a.end && found.a.end->is_by_id()) ||
+         (found.b.n_ids <= found.a.n_ids && found.b.end && found.b.end->is_by_id());
+}
+
+// Door 50 of ids that both have, where their bytes are equal.
+std::optional<Place> first_other_rule(const ShownDoors& found, const pipeline::Tokenizer& a,
+                                      const pipeline::Tokenizer& b, std::span<const int32_t> both) {
+  const auto at_id = [&](Place place, size_t index) {
+    place.at = found.bytes.size_a;
+    place.step = static_cast<uint32_t>(index);
+    return place;
+  };
+  for (size_t i = 0; i < both.size(); ++i) {
+    if (auto place = other_attributes(a, b, both[i], PLUMB_TOKEN_END | PLUMB_TOKEN_CONTROL))
+      return at_id(*std::move(place), i);
+  }
+  if (ends_apart_by_id(found)) {
+    Place place;
+    place.door = Door::kBytes;
+    place.seen_a = "ended by " + shown_end(found.a, both);
+    place.seen_b = "ended by " + shown_end(found.b, both);
+    return at_id(std::move(place), both.size() - 1);
+  }
+  if (auto place = other_end_token(a, b)) return at_id(*std::move(place), 0);
+  return std::nullopt;
+}
+
+// Door 60: the text, and what ended it.
+ExactDoor compare_texts(const ShownDoors& found, std::span<const int32_t> ids_a,
+                        std::span<const int32_t> ids_b) {
+  ExactDoor door = compare_bytes(Door::kText, found.a.text, found.b.text);
+  const bool is_same_end = found.a.end == found.b.end && found.a.n_ids == found.b.n_ids;
+  if (is_same_end || (!found.a.end && !found.b.end)) return door;
+  const std::string end_a = "ended by " + shown_end(found.a, ids_a);
+  const std::string end_b = "ended by " + shown_end(found.b, ids_b);
+  if (door.place) {
+    door.place->seen_a += ", " + end_a;
+    door.place->seen_b += ", " + end_b;
+  } else if (!found.bytes.place) {
+    Place place;
+    place.door = Door::kText;
+    place.at = found.a.text.size();
+    place.seen_a = end_a;
+    place.seen_b = end_b;
+    door.place = std::move(place);
+    door.verdict = Verdict::kWrong;
+  }
+  if (door.place)
+    door.place->step =
+        static_cast<uint32_t>(std::max<size_t>(1, std::min(found.a.n_ids, found.b.n_ids)) - 1);
+  return door;
 }
 
 }  // namespace
@@ -186,21 +237,47 @@ ExactDoor not_compared(Door door, std::string why) {
 }
 
 Result<ShownText> show_ids(pipeline::Pipeline& side, std::span<const int32_t> ids) {
+  return show_ids_under(side, ids, side.answer_options());
+}
+
+Result<ShownText> show_ids_under(pipeline::Pipeline& side, std::span<const int32_t> ids,
+                                 pipeline::AnswerOptions options) {
   PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, side.tokenizer());
-  pipeline::AnswerText answer(*tokenizer, side.answer_options(), {});
+  pipeline::AnswerText answer(*tokenizer, std::move(options), {});
   ShownText shown;
   for (const int32_t id : ids) {
     PLUMB_ASSIGN(const auto ended, answer.add(id));
+    ++shown.n_ids;
     shown.bytes += answer.last_bytes();
-    if (ended) break;
+    if (!ended) continue;
+    shown.end.emplace();
+    if (ended->stop) shown.end = {ended->stop->kind, shown.bytes.size() - ended->stop->at};
+    break;
   }
   answer.flush();
   shown.text = answer.text();
   return shown;
 }
 
+std::string shown_end(const ShownText& shown, std::span<const int32_t> ids) {
+  if (!shown.end || shown.n_ids == 0 || shown.n_ids > ids.size()) return "nothing";
+  const std::string id = "id " + std::to_string(ids[shown.n_ids - 1]) + ", ";
+  const std::string cut = " of which " + std::to_string(shown.end->n_cut) + " bytes were cut";
+  if (!shown.end->stop) return id + "an end token";
+  switch (*shown.end->stop) {
+    case pipeline::Stop::Kind::kId:
+      return id + "a stop id";
+    case pipeline::Stop::Kind::kTail:
+      return id + "the end of a row of stop ids" + cut;
+    case pipeline::Stop::Kind::kText:
+      return id + "the end of a stop text" + cut;
+  }
+  return "nothing";
+}
+
 Result<ShownDoors> compare_shown(pipeline::Pipeline& a, pipeline::Pipeline& b,
-                                 std::span<const int32_t> ids_a, std::span<const int32_t> ids_b) {
+                                 std::span<const int32_t> ids_a, std::span<const int32_t> ids_b,
+                                 const Shower& show_b) {
   ShownDoors found;
   if (ids_a.empty() && ids_b.empty()) {
     found.bytes = not_compared(Door::kBytes, "no token was generated");
@@ -208,15 +285,20 @@ Result<ShownDoors> compare_shown(pipeline::Pipeline& a, pipeline::Pipeline& b,
     return found;
   }
   PLUMB_ASSIGN(found.a, show_ids(a, ids_a));
-  PLUMB_ASSIGN(found.b, show_ids(b, ids_b));
-  found.bytes = compare_bytes(Door::kBytes, found.a.bytes, found.b.bytes);
-  found.text = compare_bytes(Door::kText, found.a.text, found.b.text);
-  if (found.bytes.place) return found;
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_a, a.tokenizer());
-  PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_b, b.tokenizer());
-  found.bytes.place =
-      first_other_attributes(*tokenizer_a, *tokenizer_b, ids_a, found.a.bytes.size());
-  if (found.bytes.place) found.bytes.verdict = Verdict::kWrong;
+  PLUMB_ASSIGN(found.b, show_b(b, ids_b));
+  // Of ids that both show: what one shows of the other's end, or behind it, follows from that.
+  const size_t n_both = std::min(found.a.n_ids, found.b.n_ids);
+  const size_t n_bytes = n_both - (n_both > 0 && ends_apart_by_id(found) ? 1 : 0);
+  PLUMB_ASSIGN(const ShownText both_a, show_ids(a, ids_a.first(n_bytes)));
+  PLUMB_ASSIGN(const ShownText both_b, show_b(b, ids_b.first(n_bytes)));
+  found.bytes = compare_bytes(Door::kBytes, both_a.bytes, both_b.bytes);
+  if (!found.bytes.place && n_both > 0) {
+    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_a, a.tokenizer());
+    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer_b, b.tokenizer());
+    found.bytes.place = first_other_rule(found, *tokenizer_a, *tokenizer_b, ids_a.first(n_both));
+    if (found.bytes.place) found.bytes.verdict = Verdict::kWrong;
+  }
+  found.text = compare_texts(found, ids_a, ids_b);
   return found;
 }
 

@@ -90,9 +90,8 @@ Result<std::string> render(Pipeline& side, const Conversation& conversation) {
   return std::move(prompt.bytes);
 }
 
-Result<std::string> show(Pipeline& side, const Ids& ids) {
-  PLUMB_ASSIGN(ShownText shown, show_ids(side, ids));
-  return std::move(shown.text);
+Result<ShownText> show(Pipeline& side, const Ids& ids) {
+  return show_ids(side, ids);
 }
 
 }  // namespace
@@ -189,8 +188,10 @@ Result<DetokenisationEvidence> detokenisation_evidence(Pipeline& a, Pipeline& b,
   evidence.ids = std::move(ids);
   evidence.a = [&a](const Ids& input) { return show(a, input); };
   evidence.b = [&b](const Ids& input) { return show(b, input); };
-  evidence.changed_a = sides_of<Ids, std::string>(changes_of(a), show);
+  evidence.changed_a = sides_of<Ids, ShownText>(changes_of(a), show);
+  evidence.pipeline_a = &a;
   PLUMB_ASSIGN(evidence.tokenizer_a, a.tokenizer());
+  PLUMB_ASSIGN(evidence.tokenizer_b, b.tokenizer());
   PLUMB_ASSIGN(const model::ModelFile* const file_a, a.tokenizer_file());
   PLUMB_ASSIGN(const model::ModelFile* const file_b, b.tokenizer_file());
   evidence.metadata_a = &file_a->metadata();

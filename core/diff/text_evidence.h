@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/diff/stage_errors.h"
+#include "core/diff/text_doors.h"
 #include "core/host/host.h"
 #include "core/pipeline/pipeline.h"
 
@@ -21,7 +22,7 @@ template <typename Input, typename Output>
 using SideOf = std::function<Result<Output>(const Input&)>;
 
 using MetadataValue =
-    std::variant<bool, std::string, std::vector<std::string>, std::vector<int32_t>>;
+    std::variant<bool, uint64_t, std::string, std::vector<std::string>, std::vector<int32_t>>;
 
 /// What is different about A in a counterfactual. All else, plugins and files, stays.
 struct Change {
@@ -95,16 +96,18 @@ struct SamplerEvidence {
       sampled;
 };
 
-/// Doors 50 and 60: generated ids to the text that is shown.
+/// Doors 50 and 60: generated ids to the text that is shown, and where it ends.
 using Ids = std::vector<int32_t>;
-using TextSide = SideOf<Ids, std::string>;
+using TextSide = SideOf<Ids, ShownText>;
 struct DetokenisationEvidence {
   Ids ids;
   TextSide a, b;
   std::function<Result<TextSide>(const Change&)> changed_a;
+  pipeline::Pipeline* pipeline_a = nullptr;
   const plumb_metadata* metadata_a = nullptr;
   const plumb_metadata* metadata_b = nullptr;
   const pipeline::Tokenizer* tokenizer_a = nullptr;
+  const pipeline::Tokenizer* tokenizer_b = nullptr;
 };
 
 /// The pipelines must outlive the evidence.

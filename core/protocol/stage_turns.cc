@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
 
 #include "core/diff/row_errors.h"
 #include "core/golden/checks.h"
-#include "core/pipeline/text_stream.h"
+#include "core/pipeline/generator.h"
 #include "core/protocol/stages.h"
 #include "core/trace/recording.h"
 
@@ -42,6 +44,7 @@ struct TurnState {
   std::vector<float> logits;  // behind the prompt
   trace::Recording kv;  // behind the prompt
   std::vector<int32_t> answer;
+  std::string text;  // of it
 };
 
 class Session {
@@ -80,19 +83,21 @@ class Session {
   Result<void> answer(std::span<const int32_t> prompt, TurnState& state) {
     PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline_->tokenizer());
     PLUMB_ASSIGN(pipeline::SamplerChain chain, pipeline_->sampler());
-    const std::vector<uint64_t> control_bits =
-        tokenizer->control_bits(decoder_->hyper_parameters().n_vocab);
+    pipeline::GenerationRequest request =
+        pipeline_->generation_request({prompt.begin(), prompt.end()});
+    request.max_tokens = kAnswerTokens;
+    PLUMB_ASSIGN(const std::unique_ptr<pipeline::Generator> generator,
+                 pipeline::Generator::create(chain, *tokenizer, std::move(request)));
     std::span<const float> row = state.logits;
     while (true) {
-      PLUMB_ASSIGN(const pipeline::Pick pick,
-                   chain.pick(row, pipeline::sample_context(pipeline_->config().sampling.seed,
-                                                            prompt, state.answer, control_bits)));
-      state.answer.push_back(pick.id);
-      const bool is_end = (tokenizer->attributes(pick.id) & PLUMB_TOKEN_END) != 0;
-      if (is_end || state.answer.size() == kAnswerTokens) return {};
-      PLUMB_ASSIGN(row, forward({&state.answer.back(), 1}));
-      held_.push_back(pick.id);
+      PLUMB_ASSIGN(const int32_t picked, generator->feed(row));
+      if (generator->is_over()) break;
+      PLUMB_ASSIGN(row, forward({&picked, 1}));
+      held_.push_back(picked);
     }
+    state.answer = generator->ids();
+    state.text = generator->generation().text;
+    return {};
   }
 
   const Context* context_;
@@ -119,20 +124,9 @@ class Conversation {
     return encoding.ids;
   }
 
-  Result<void> hear(std::span<const int32_t> answer) {
-    PLUMB_ASSIGN(const pipeline::Tokenizer* const tokenizer, pipeline_->tokenizer());
-    std::vector<int32_t> spoken;
-    for (const int32_t id : answer) {
-      if ((tokenizer->attributes(id) & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_END)) == 0)
-        spoken.push_back(id);
-    }
-    PLUMB_ASSIGN(const std::string text,
-                 pipeline::decode_text(
-                     *tokenizer, spoken,
-                     pipeline::ill_formed(config::IllFormed::kAsTokenizer, tokenizer->info())));
-    messages_.push_back({{"role", "assistant"}, {"content", text}});
-    text_ += text + "\n";
-    return {};
+  void hear(const std::string& answer) {
+    messages_.push_back({{"role", "assistant"}, {"content", answer}});
+    text_ += answer + "\n";
   }
 
  private:
@@ -230,7 +224,7 @@ Result<void> three_turns(const Context& context, Stage& stage) {
     prompts.push_back(std::move(prompt));
     PLUMB_ASSIGN(TurnState state, session.turn(prompts.back(), false));
     kept.push_back(std::move(state));
-    PLUMB_TRY(conversation.hear(kept.back().answer));
+    conversation.hear(kept.back().text);
   }
   // A class that promises no equal bits may sum a longer prefill in another order.
   const auto noise =

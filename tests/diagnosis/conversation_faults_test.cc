@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "core/diff/conversation_comparison.h"
+#include "tests/diagnosis/fault_tally.h"
 #include "tests/diagnosis/sides.h"
 #include "tests/support/mutants.h"
 
@@ -92,15 +92,10 @@ void PrintTo(const Broken& one, std::ostream* out) {
 
 class ConversationFaults : public testing::TestWithParam<Broken> {
  public:
-  static void TearDownTestSuite() {
-    std::printf("conversation faults: place right %zu of %zu, cause named right %zu, wrong %zu\n",
-                n_placed_, n_, n_named_, n_misnamed_);
-    EXPECT_EQ(n_placed_, n_);
-    EXPECT_GE(static_cast<double>(n_named_), 0.95 * static_cast<double>(n_));
-  }
+  static void TearDownTestSuite() { tally_.check(); }
 
  protected:
-  static inline size_t n_ = 0, n_placed_ = 0, n_named_ = 0, n_misnamed_ = 0;
+  static inline FaultTally tally_{"conversation faults"};
 };
 
 // The first turn at which it was done.
@@ -120,20 +115,7 @@ TEST_P(ConversationFaults, ArePlacedAndNamed) {
   ASSERT_TRUE(report) << report.error().message;
   const PromptReport& found = report->prompts.back();
   const bool is_placed = report->verdict == Verdict::kWrong && found.place;
-  const bool is_named = found.cause && (found.cause->signature == one.cause ||
-                                        std::ranges::count(found.cause->also, one.cause) > 0);
-  ++n_;
-  n_placed_ += is_placed;
-  n_named_ += is_named;
-  n_misnamed_ += !is_named && found.cause;
-  std::printf("%-24s %-20s turn %u %-12s %s\n", one.cause, one.model.c_str(), found.index,
-              found.place ? door_name(found.place->door) : "none",
-              found.cause ? found.cause->signature.c_str() : "unknown");
-  if (found.place && !found.cause)
-    std::printf("  A %s, B %s\n", found.place->seen_a.c_str(), found.place->seen_b.c_str());
-  std::fflush(stdout);
-  EXPECT_TRUE(is_placed) << verdict_name(report->verdict);
-  EXPECT_TRUE(is_named || !found.cause) << found.cause->statement;
+  tally_.count(one.cause, one.model + ", turn " + std::to_string(found.index), is_placed, found);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConversationFaults, testing::ValuesIn(broken()), [](const auto& one) {
@@ -160,6 +142,9 @@ const Way kWays[] = {
      {kCoins, "context.length=512", "context.policy=full"}},
     {"longer_context", {kCoins, "context.length=512"}, {kCoins, "context.length=600"}},
     {"stop_that_never_comes", {kCoins}, {kCoins, "generation.stop=[zzzzqqqq]"}},
+    {"stored_and_retokenised",
+     {kCoins, "context.history_ids=stored"},
+     {kCoins, "context.history_ids=retokenise"}},
 };
 
 struct Clean {

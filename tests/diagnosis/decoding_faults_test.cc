@@ -3,10 +3,9 @@
 // done to the stages of one side.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <ostream>
 
+#include "tests/diagnosis/fault_tally.h"
 #include "tests/diagnosis/sides.h"
 #include "tests/support/golden_cases.h"
 
@@ -46,15 +45,10 @@ PromptInput prompt_of(const OpenedSide& side, const DecodingFault& fault) {
 
 class DecodingFaults : public testing::TestWithParam<DecodingFault> {
  public:
-  static void TearDownTestSuite() {
-    std::printf("decoding faults: place right %zu of %zu, cause named right %zu, wrong %zu\n",
-                n_placed_, n_, n_named_, n_misnamed_);
-    EXPECT_EQ(n_placed_, n_);
-    EXPECT_GE(static_cast<double>(n_named_), 0.95 * static_cast<double>(n_));
-  }
+  static void TearDownTestSuite() { tally_.check(); }
 
  protected:
-  static inline size_t n_ = 0, n_placed_ = 0, n_named_ = 0, n_misnamed_ = 0;
+  static inline FaultTally tally_{"decoding faults"};
 };
 
 TEST_P(DecodingFaults, ArePlacedAndNamed) {
@@ -70,19 +64,7 @@ TEST_P(DecodingFaults, ArePlacedAndNamed) {
   const PromptReport& found = report->prompts.front();
   const bool is_placed =
       found.verdict == Verdict::kWrong && found.place && found.place->door == Door::kPick;
-  const bool is_named = found.cause && (found.cause->signature == fault.cause ||
-                                        std::ranges::count(found.cause->also, fault.cause) > 0);
-  ++n_;
-  n_placed_ += is_placed;
-  n_named_ += is_named;
-  n_misnamed_ += !is_named && found.cause;
-  std::printf("%-30s %-20s %-6s %s\n", fault.cause.c_str(), fault.model.c_str(),
-              is_placed ? "right" : "WRONG",
-              found.cause ? found.cause->signature.c_str() : "unknown");
-  std::fflush(stdout);
-  EXPECT_TRUE(is_placed) << verdict_name(found.verdict)
-                         << (found.place ? std::string(" at ") + door_name(found.place->door) : "");
-  EXPECT_TRUE(is_named || !found.cause) << found.cause->statement;
+  tally_.count(fault.cause, fault.model, is_placed, found);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DecodingFaults, testing::ValuesIn(decoding_faults()),

@@ -32,7 +32,7 @@ struct ConversationEvidence {
   ConversationScript script;
   ConversationSide a, b;
   std::function<Result<pipeline::Generation>(const Regeneration&)> regenerated_a;
-  TextSide text_of_a;  // that is shown of ids
+  std::function<Result<std::string>(const std::vector<int32_t>& ids)> text_of_a;  // that is shown
 };
 ConversationEvidence conversation_evidence(pipeline::Pipeline& a, ConversationScript script,
                                            ConversationSide side_a, ConversationSide side_b);

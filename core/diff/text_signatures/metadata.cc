@@ -25,6 +25,9 @@ ReplacedMetadata::ReplacedMetadata(const plumb_metadata& base,
     if (const auto* flag = std::get_if<bool>(&kept)) {
       value.type = PLUMB_VALUE_BOOL;
       value.as.u64 = *flag ? 1 : 0;
+    } else if (const auto* number = std::get_if<uint64_t>(&kept)) {
+      value.type = PLUMB_VALUE_U64;
+      value.as.u64 = *number;
     } else if (const auto* text = std::get_if<std::string>(&kept)) {
       value.type = PLUMB_VALUE_STR;
       value.as.str = to_abi(*text);
@@ -58,6 +61,14 @@ plumb_str ReplacedMetadata::key_at(void* context, uint64_t index) {
 std::string_view text_of(const plumb_metadata& metadata, std::string_view key) {
   const plumb_value value = value_of(metadata, key);
   return value.type == PLUMB_VALUE_STR ? to_view(value.as.str) : std::string_view();
+}
+
+std::optional<uint64_t> number_of(const plumb_metadata& metadata, std::string_view key) {
+  const plumb_value value = value_of(metadata, key);
+  if (value.type == PLUMB_VALUE_U64) return value.as.u64;
+  if (value.type == PLUMB_VALUE_I64 && value.as.i64 >= 0)
+    return static_cast<uint64_t>(value.as.i64);
+  return std::nullopt;
 }
 
 std::vector<std::string> texts_of(const plumb_metadata& metadata, std::string_view key) {

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ class ReplacedMetadata {
 /// Empty where the key is not there or is something else.
 std::string_view text_of(const plumb_metadata& metadata, std::string_view key);
 std::vector<std::string> texts_of(const plumb_metadata& metadata, std::string_view key);
+/// Nothing where it is no integer above -1.
+std::optional<uint64_t> number_of(const plumb_metadata& metadata, std::string_view key);
 std::vector<int32_t> integers_of(const plumb_metadata& metadata, std::string_view key);
 
 }  // namespace plumbline::diff

@@ -24,6 +24,8 @@ constexpr std::pair<const char*, const char*> kEquivalents[] = {
     {"coin_reused", "state_lost"},
     // Behind both, Metaspace marks each word once.
     {"white_space_collapsed", "pre_tokenizer_wrong"},
+    // No token has the whole of the stop text in it.
+    {"stop_text_kept", "stop_missed_across_tokens"},
     // Where an open answer is rendered like an ended one.
     {"generation_prompt_missing", "last_turn_closed"},
     // A truncation whose parameter lets all pass is as good as none.

@@ -4,13 +4,12 @@
 #include "core/diff/text_signatures/diagnose.h"
 #include "core/diff/text_signatures/json_values.h"
 #include "core/diff/text_signatures/metadata.h"
+#include "core/diff/text_signatures/texts.h"
 #include "core/diff/text_signatures/tokenizer_json.h"
 #include "core/diff/text_signatures/tokens.h"
 
 namespace plumbline::diff {
 namespace {
-
-using TextHypotheses = std::vector<TextHypothesis<Ids, std::string>>;
 
 constexpr const char* kDecoders = "decoders";
 constexpr const char* kTypesKey = "tokenizer.ggml.token_type";
@@ -105,8 +104,6 @@ class TextHypothesesOf {
            "B shows one U+FFFD for each maximal subpart of broken UTF-8");
     policy(IllFormed::kSeed004, "B shows one U+FFFD for each byte of broken UTF-8");
     policy(IllFormed::kAsTokenizer, "B shows broken UTF-8 as the tokenizer's own decoder");
-    add_change("stop_text_kept", "B does not end at A's stop texts",
-               {.config = [](config::PipelineConfig& config) { config.generation.stop.clear(); }});
   }
 
   // Whether an added token is shown.
@@ -218,10 +215,13 @@ class TextHypothesesOf {
 std::optional<Cause> diagnose_text(const DetokenisationEvidence& evidence) {
   std::vector<Ids> inputs = {evidence.ids};
   for (Ids& probe : text_probes(evidence)) inputs.push_back(std::move(probe));
-  const Trial<Ids, std::string> trial(evidence.a, evidence.b, std::move(inputs));
-  if (!trial.is_open()) return std::nullopt;
+  for (Ids& probe : end_probes(evidence)) inputs.push_back(std::move(probe));
+  const Trial<Ids, ShownText> trial(evidence.a, evidence.b, std::move(inputs));
+  // What ends an answer may not be in this one.
+  if (!trial.differs()) return std::nullopt;
   TextHypotheses exact;
   TextHypothesesOf(evidence, exact).add_all();
+  add_end_hypotheses(evidence, exact);
   if (auto cause = trial.judge(exact)) return cause;
   TextHypotheses sections;
   TextHypothesesOf(evidence, sections).add_section();

@@ -93,7 +93,7 @@ TEST(HostileTokenizers, MayHaveAnyType) {
     auto text = detokenisation_evidence(*pipeline, *pipeline, {1, 2});
     ASSERT_TRUE(text) << text.error().message;
     text->metadata_a = text->metadata_b = &metadata.metadata();
-    text->b = [](const Ids&) -> Result<std::string> { return std::string("other"); };
+    text->b = [](const Ids&) -> Result<ShownText> { return ShownText{.text = "other"}; };
     diagnose_text(*text);
   }
 }

@@ -192,9 +192,10 @@ TEST(UnrelatedDifferences, OfPicksAndTextsAreNotNamed) {
   ASSERT_TRUE(texts);
   const diff::TextSide shown = texts->a;
   for (const char letter : {'x', 'y', ' ', '\n', '.'}) {
-    texts->b = [shown, letter](const diff::Ids& ids) -> Result<std::string> {
-      PLUMB_ASSIGN(std::string text, shown(ids));
-      return text.insert(text.size() / 2, 1, letter);
+    texts->b = [shown, letter](const diff::Ids& ids) -> Result<diff::ShownText> {
+      PLUMB_ASSIGN(diff::ShownText changed, shown(ids));
+      changed.text.insert(changed.text.size() / 2, 1, letter);
+      return changed;
     };
     named.count(std::string("a letter in the midst: ") + letter, diagnose_text(*texts));
   }
