@@ -179,7 +179,7 @@ Result<std::optional<double>> bits_per_byte(Side& side, const pipeline::Encoding
 
 }  // namespace
 
-Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
+Result<bool> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
                              const DiffRequest& request, const Progress& say,
                              PromptReport& report) {
   say("both sides on their own");
@@ -238,10 +238,11 @@ Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
   if (consequence == Verdict::kMatch)
     add_cause(report, explain_shown(a, b, of_a.picked(), request.show_b, report));
   report.hints = onset_hints(report, of_a.picked(), of_b.picked());
-  return {};
+  return !of_a.has_ended_answer() && of_a.failure().empty() &&
+         of_a.picked().size() == request.n_steps;
 }
 
-Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
+Result<bool> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
                            const DiffRequest& request, const Progress& say, PromptReport& report) {
   say("both sides on their own");
   for (const Door door : {Door::kTokens, Door::kOps, Door::kLogits, Door::kPick, Door::kBytes})
@@ -262,7 +263,7 @@ Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
                                          report.bits_per_byte_b, report.failure_b, report.text_b));
   if (n_a == 0 && n_b == 0) {
     report.exact.push_back(not_compared(Door::kText, "no token was generated"));
-    return {};
+    return false;
   }
   // Numbers of two models are never equal, though the texts be.
   report.verdict = worse(report.verdict, Verdict::kDrift);
@@ -270,7 +271,7 @@ Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
   // Two models say two things: that proves nothing wrong.
   if (door.place) door.verdict = Verdict::kUnexplained;
   report.exact.push_back(std::move(door));
-  return {};
+  return false;
 }
 
 }  // namespace plumbline::diff

@@ -7,13 +7,13 @@
 namespace plumbline::diff {
 
 /// Doors 30 to 60 of one prompt, each side with its own ids, coins shared. Logits are compared up
-/// to and with the first step at which the picks differ.
-Result<void> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
+/// to and with the first step at which the picks differ. True as compare_forced says.
+Result<bool> compare_chained(Side& a, Side& b, const PreparedPrompt& prompt,
                              const DiffRequest& request, const Progress& say, PromptReport& report);
 
 /// For sides whose ids mean different bytes: door 60, and the bits per byte of the prompt's text
-/// under each.
-Result<void> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
+/// under each. False.
+Result<bool> compare_texts(Side& a, Side& b, const PreparedPrompt& prompt,
                            const DiffRequest& request, const Progress& say, PromptReport& report);
 
 }  // namespace plumbline::diff

@@ -15,6 +15,7 @@
 #include "core/diff/forced.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/verdicts.h"
+#include "core/diff/window_parting.h"
 
 namespace plumbline::diff {
 namespace {
@@ -135,7 +136,7 @@ Result<void> check_ids(Side& side, const std::vector<int32_t>& ids, uint32_t n_s
   // The last token that is picked is not run.
   const uint64_t n_rows = ids.size() + uint64_t{std::max(n_steps, 1u)} - 1;
   const uint32_t capacity = side.decoder()->capacity_rows();
-  if (n_rows <= capacity) return {};
+  if (n_rows <= capacity || side.decoder()->sequence().window().evicts()) return {};
   return Error{PLUMB_INVALID_ARGUMENT,
                std::to_string(ids.size()) + " ids and " + std::to_string(n_steps) +
                    " generated tokens need " + std::to_string(n_rows) +
@@ -165,6 +166,48 @@ Result<Work> begin(Side& a, Side& b, const PromptInput& input, const DiffRequest
   // Forced, B runs on A's ids, whatever its own are.
   PLUMB_TRY(check("B", b, is_forced ? work.report.ids_a : work.report.ids_b));
   return work;
+}
+
+// Where the ids that the two contexts hold part, as far as the prompt and the wanted tokens go.
+// What runs behind it runs on other rows: request is cut there, and the prompt may not run at all.
+std::optional<WindowParting> cut_at_parting(Side& a, Side& b, Work& work, DiffRequest& request) {
+  const model::Decoder *const of_a = a.decoder(), *const of_b = b.decoder();
+  const uint64_t n_prompt = work.prompt.encoding_a.ids.size();
+  if (!work.can_run || of_a == nullptr || of_b == nullptr ||
+      n_prompt != work.prompt.encoding_b.ids.size())
+    return std::nullopt;
+  auto parting =
+      parting_of_windows(*of_a, *of_b, n_prompt + std::max<uint64_t>(request.n_steps, 1) - 1);
+  if (!parting) return std::nullopt;
+  work.can_run = parting->n_fed >= n_prompt;
+  if (work.can_run) request.n_steps = static_cast<uint32_t>(parting->n_fed - n_prompt) + 1;
+  return parting;
+}
+
+// Door 70. step: tokens that were generated before.
+void add_parting(const WindowParting& parting, uint32_t step, PromptReport& report) {
+  Place place;
+  place.door = Door::kContext;
+  place.at = parting.row;
+  place.step = step;
+  place.seen_a = parting.a;
+  place.seen_b = parting.b;
+  ExactDoor door;
+  door.door = Door::kContext;
+  door.is_compared = true;
+  door.size_a = door.size_b = parting.n_fed + 1;
+  door.place = place;
+  door.verdict = Verdict::kWrong;
+  report.exact.push_back(std::move(door));
+  Cause cause;
+  cause.signature = "context_policy";
+  cause.statement =
+      "B's context keeps other ids than A's, as context.policy, context.length, "
+      "context.sinks or context.evict_to say";
+  cause.plain = 1;
+  cause.place = std::move(place);
+  add_cause(report, std::move(cause));
+  report.notes.emplace_back("what runs behind the id at which the contexts part was not compared");
 }
 
 void add_compared(const PromptReport& prompt, std::set<Door>& compared) {
@@ -254,12 +297,16 @@ Result<Report> compare(Side& a, Side& b, const DiffRequest& request, const Progr
       }
     };
     add_cause(found, explain_prompt(a, b, request.prompts[found.index], request, found));
+    DiffRequest as_far = request;
+    const auto parting = has_ids_in_common ? cut_at_parting(a, b, work, as_far) : std::nullopt;
+    if (parting && !work.can_run) add_parting(*parting, 0, found);
     if (work.can_run) {
       const auto run = is_forced           ? compare_forced
                        : has_ids_in_common ? compare_chained
                                            : compare_texts;
-      if (auto done = run(a, b, work.prompt, request, say, found); !done)
-        return named(found.index, std::move(done).error());
+      const auto goes_on = run(a, b, work.prompt, as_far, say, found);
+      if (!goes_on) return named(found.index, goes_on.error());
+      if (parting && *goes_on) add_parting(*parting, as_far.n_steps, found);
     }
     add_compared(found, compared);
     if (a.identity().is_runner || b.identity().is_runner) leave_out_own_doors(found, request.mode);

@@ -23,7 +23,7 @@ class Forced {
          const Progress& say, PromptReport& report)
       : a_(a), b_(b), prompt_(prompt), request_(request), say_(say), report_(report) {}
 
-  Result<void> run() {
+  Result<bool> run() {
     // Where every bit must be equal, B on A's inputs does what B does on its own, until one is not.
     const bool may_be_one = promises_equal(a_, b_);
     PLUMB_TRY(run_in_step(!may_be_one));
@@ -45,12 +45,14 @@ class Forced {
     add_cause(report_, pick_cause_);
     if (!report_.cause)
       add_cause(report_, explain_shown(a_, b_, picked_, request_.show_b, report_));
-    return {};
+    return goes_on_;
   }
 
  private:
   Result<void> run_in_step(bool runs_freely);
-  Result<void> check_room() const;
+  Result<void> check_room(uint64_t n_ids) const;
+  uint64_t n_ids() const;
+  uint64_t n_recordable() const;
   bool differs() const;
   PromptReport forget();
   void keep(PromptReport first);
@@ -70,6 +72,7 @@ class Forced {
   trace::Recording of_a_;
   std::vector<int32_t> picked_;
   size_t n_fed_ = 0;  // of them, that were run as well
+  bool goes_on_ = false;  // A's answer, behind what was picked
   bool is_repeatable_ = true;
   std::string with_other_bits_;  // as InStep tells
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
@@ -82,7 +85,7 @@ Result<void> Forced::run_in_step(bool runs_freely) {
   PLUMB_TRY(begin_picks());
   PLUMB_ASSIGN(const std::unique_ptr<InStep> runs,
                InStep::begin(a_, b_, {runs_freely, request_.all_rows, request_.cancel}));
-  if (!runs->is_in_step()) PLUMB_TRY(check_room());
+  if (!runs->is_in_step()) PLUMB_TRY(check_room(n_ids()));
   OpComparison comparison(a_, b_, runs_freely, b_.pipeline().threads(), request_.noise);
   const auto on_logits = [&](uint32_t position, std::span<const float> of_a,
                              std::span<const float> of_b) {
@@ -108,9 +111,26 @@ Result<void> Forced::run_in_step(bool runs_freely) {
   return {};
 }
 
+// The last token that is picked is not run.
+uint64_t Forced::n_ids() const {
+  return uint64_t{prompt_.encoding_a.ids.size()} + std::max(request_.n_steps, 1u) - 1;
+}
+
+// Ids of a stream that a recording can hold: behind an eviction, rows stand where others stood.
+uint64_t Forced::n_recordable() const {
+  const model::Decoder& decoder = *b_.decoder();
+  return decoder.sequence().window().evicts() ? decoder.capacity_rows() : UINT64_MAX;
+}
+
 // For a recording of A.
-Result<void> Forced::check_room() const {
-  const uint64_t n_ids = uint64_t{prompt_.encoding_a.ids.size()} + request_.n_steps;
+Result<void> Forced::check_room(uint64_t n_ids) const {
+  if (n_ids > n_recordable()) {
+    return Error{PLUMB_UNSUPPORTED,
+                 std::to_string(n_ids) + " ids in a context that evicts and has " +
+                     std::to_string(n_recordable()) +
+                     " rows: A would have to be recorded, and recorded rows cannot move; take a "
+                     "larger context.length, or chained mode"};
+  }
   const uint64_t n_head_rows = request_.all_rows ? n_ids : uint64_t{1} + request_.n_steps;
   return check_memory(recording_bytes(*b_.decoder(), n_ids, n_head_rows), n_ids,
                       request_.bytes_max != 0 ? request_.bytes_max : default_bytes_max());
@@ -159,6 +179,7 @@ Result<void> Forced::begin_picks() {
 // True: one was made that is to be run as well.
 Result<bool> Forced::pick(std::span<const float> logits) {
   if (picked_.size() >= request_.n_steps) return false;
+  goes_on_ = false;
   const plumb_sample_context context =
       pipeline::sample_context(request_.seed, prompt_.encoding_a.ids, picked_, control_bits_);
   PLUMB_ASSIGN(const std::vector<char> state, chain_a_->state());
@@ -176,7 +197,8 @@ Result<bool> Forced::pick(std::span<const float> logits) {
   const int32_t id = errors->id_a;
   picked_.push_back(id);
   PLUMB_ASSIGN(const ShownText shown, show_ids(a_.pipeline(), picked_));
-  return !shown.end && picked_.size() < request_.n_steps;
+  goes_on_ = !shown.end;
+  return goes_on_ && picked_.size() < request_.n_steps;
 }
 
 void Forced::count_ops(const OpComparison& comparison) {
@@ -196,12 +218,15 @@ Result<void> Forced::explain() {
   const bool has_questions =
       std::ranges::any_of(report_.ops, [](const OpErrors& op) { return op.n_bits_differ > 0; });
   if (!has_questions || !is_repeatable_) return {};
-  if (const auto room = check_room(); !room) {
+  // Of a run that evicts, what was in front of that.
+  const uint64_t n_prompt = prompt_.encoding_a.ids.size();
+  const uint64_t n_replayed = std::min<uint64_t>(n_prompt + n_fed_, n_recordable());
+  if (const auto room = check_room(std::max(n_prompt, n_replayed)); !room) {
     report_.notes.push_back("why ops differ was not asked: " + room.error().message);
     return {};
   }
-  const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_fed_), request_.all_rows,
-                      &of_a_, request_.cancel};
+  const Replay replay{prompt_.encoding_a.ids, std::span(picked_).first(n_replayed - n_prompt),
+                      request_.all_rows, &of_a_, request_.cancel};
   return explain_ops(a_, b_, replay, say_, report_);
 }
 
@@ -233,7 +258,7 @@ Result<void> Forced::compare_text() {
 
 }  // namespace
 
-Result<void> compare_forced(Side& a, Side& b, const PreparedPrompt& prompt,
+Result<bool> compare_forced(Side& a, Side& b, const PreparedPrompt& prompt,
                             const DiffRequest& request, const Progress& say, PromptReport& report) {
   return Forced(a, b, prompt, request, say, report).run();
 }

@@ -12,8 +12,9 @@ struct PreparedPrompt {
   pipeline::Encoding encoding_a, encoding_b;  // B's: of A's bytes in forced mode
 };
 
-/// Doors 20 to 60, added to the report of a prompt. say: Progress with the prompt's number.
-Result<void> compare_forced(Side& a, Side& b, const PreparedPrompt& prompt,
+/// Doors 20 to 60, added to the report of a prompt. say: Progress with the prompt's number. True:
+/// A's answer goes on behind the tokens that were wanted.
+Result<bool> compare_forced(Side& a, Side& b, const PreparedPrompt& prompt,
                             const DiffRequest& request, const Progress& say, PromptReport& report);
 
 }  // namespace plumbline::diff

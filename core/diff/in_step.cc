@@ -80,7 +80,7 @@ Result<void> InStep::record(std::span<const int32_t> ids) {
   }
   recorded_logits_ = *logits;
   const auto n_ids = static_cast<uint32_t>(ids.size());
-  recorded_position_ = n_past_ + (options_.all_rows ? 0 : n_ids - 1);
+  recorded_position_ = n_fed_ + (options_.all_rows ? 0 : n_ids - 1);
   logits_of_a_ = recorded_logits_.last(n_vocab_);
   return {};
 }
@@ -120,7 +120,13 @@ Result<void> InStep::compare_op(OpComparison& comparison) {
     comparison.add_without_rows(forced.info().name);
     return {};
   }
-  return comparison.compare(rows, forced, free_.is_at_op ? &free_.forward->site() : nullptr);
+  return comparison.compare(rows, forced, free_.is_at_op ? &free_.forward->site() : nullptr,
+                            n_evicted());
+}
+
+uint32_t InStep::n_evicted() const {
+  const model::KvWindow& window = forced_.decoder->sequence().window();
+  return static_cast<uint32_t>(window.n_fed() - window.n_rows());
 }
 
 void InStep::compare_logits(const OnLogits& on_logits) {
@@ -133,7 +139,7 @@ void InStep::compare_logits(const OnLogits& on_logits) {
   const std::span<const float> rows_b = of_b.logits();
   for (size_t at = 0; at < rows_b.size(); at += n_vocab_) {
     const uint32_t position =
-        of_b.forward->logits_position() + static_cast<uint32_t>(at / n_vocab_);
+        of_b.forward->logits_position() + n_evicted() + static_cast<uint32_t>(at / n_vocab_);
     const size_t in_recorded = size_t{position - recorded_position_} * n_vocab_;
     const auto rows_a =
         a_.decoder != nullptr
@@ -169,7 +175,7 @@ Result<void> InStep::forward(std::span<const int32_t> ids, OpComparison& compari
     if (run->decoder != nullptr) run->decoder->set_cancel(nullptr);
   }
   if (!a_.failure.empty()) logits_of_a_ = {};
-  n_past_ += static_cast<uint32_t>(ids.size());
+  n_fed_ += static_cast<uint32_t>(ids.size());
   return done;
 }
 
@@ -179,7 +185,8 @@ Result<bool> InStep::has_other_bits_in_lists(Run& run) {
   const std::span<const int32_t> id(&last_id_, 1);
   decoder.set_cancel(options_.cancel);
   const auto run_again = [&]() -> Result<bool> {
-    PLUMB_TRY(decoder.truncate(n_past_ - 1));
+    model::Sequence& sequence = decoder.sequence();
+    PLUMB_TRY(sequence.rewind(sequence.window().n_fed() - 1));
     PLUMB_ASSIGN(const std::span<const float> logits, decoder.forward(id));
     return std::memcmp(logits.data(), run.last_logits.data(), logits.size_bytes()) != 0;
   };

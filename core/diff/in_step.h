@@ -75,12 +75,14 @@ class InStep {
   Result<void> compare_op(OpComparison& comparison);
   void compare_logits(const OnLogits& on_logits);
   Result<bool> has_other_bits_in_lists(Run& run);
+  /// Ids whose rows went: what the index of a row lacks to its id's place in the stream.
+  uint32_t n_evicted() const;
 
   Side* side_a_;
   Options options_;
   ThreadPool* pool_ = nullptr;
   Run a_, forced_, free_;
-  uint32_t n_past_ = 0;
+  uint32_t n_fed_ = 0;  // ids, before the forward that runs
   uint32_t n_ids_ = 0;  // of the last forward
   int32_t last_id_ = 0;
   size_t n_vocab_ = 0;

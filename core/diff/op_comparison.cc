@@ -166,7 +166,7 @@ Result<void> OpComparison::hand_over(const RowsOfA& a, const model::OpSite& forc
 }
 
 Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced,
-                                   const model::OpSite* free) {
+                                   const model::OpSite* free, uint32_t n_evicted) {
   const model::OpInfo& info = forced.info();
   const model::RowShape shape = forced.output_shape();
   if (a.width != shape.width) {
@@ -175,21 +175,22 @@ Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced
                                          " in B"};
   }
   Entry& entry = entry_of(info, shape.width);
-  entry.first_in_a = std::min(entry.first_in_a, a.first_position);
-  entry.end_in_a = std::max(entry.end_in_a, a.first_position + a.n_rows());
-  entry.first_in_b = std::min(entry.first_in_b, shape.first_position);
-  entry.end_in_b = std::max(entry.end_in_b, shape.first_position + shape.n_rows);
+  const uint32_t shift = info.kind == PLUMB_OP_KV_APPEND ? 0 : n_evicted;
+  entry.first_in_a = std::min(entry.first_in_a, shift + a.first_position);
+  entry.end_in_a = std::max(entry.end_in_a, shift + a.first_position + a.n_rows());
+  entry.first_in_b = std::min(entry.first_in_b, shift + shape.first_position);
+  entry.end_in_b = std::max(entry.end_in_b, shift + shape.first_position + shape.n_rows);
   // An engine may leave out rows that nothing reads: those that both have are compared. Of a KV
   // cache that is all rows each time: an op may damage a row that was right when it was new.
   const uint32_t first = std::max(shape.first_position, a.first_position);
   const uint32_t end = std::min(shape.first_position + shape.n_rows, a.first_position + a.n_rows());
   if (first >= end) return {};
-  if (entry.rows.empty()) entry.errors.first_position = first;
-  if (first < entry.errors.first_position) return {};
+  if (entry.rows.empty()) entry.errors.first_position = shift + first;
+  if (shift + first < entry.errors.first_position) return {};
 
   const uint32_t n = end - first;
   const size_t width = shape.width;
-  const size_t at = first - entry.errors.first_position;
+  const size_t at = shift + first - entry.errors.first_position;
   const size_t n_seen = entry.rows.size() > at ? entry.rows.size() - at : 0;
   const auto n_old = static_cast<uint32_t>(std::min<size_t>(n_seen, n));
   entry.rows.resize(std::max(entry.rows.size(), at + n));
@@ -213,21 +214,19 @@ Result<void> OpComparison::compare(const RowsOfA& a, const model::OpSite& forced
           has_free && row >= n_old ? row_of(free_.values, row - n_old) : std::span<const float>());
     }
   });
-  // A position of this forward: the last row is new.
-  const uint32_t computed_at = end - 1;
+  // A place of this forward: the last row is new.
+  const uint32_t newest = n_evicted + end - 1;
   bool differs = false;
   std::optional<uint32_t> example_row;
   const auto example_at = [&](uint32_t row) {
-    const uint32_t position = first + row;
-    return OpErrors::Example{.position = position,
-                             .computed_at = row < n_old ? computed_at : position};
+    return OpErrors::Example{.position = shift + first + row,
+                             .computed_at = row < n_old ? newest : n_evicted + first + row};
   };
   for (uint32_t row = 0; row < n; ++row) {
     RowSums& sums = sums_[row];
-    const uint32_t position = first + row;
     OpErrors::Example place = example_at(row);
     if (!a.kv_positions.empty()) {
-      const int32_t in_a = a.kv_positions[position - a.first_position];
+      const int32_t in_a = a.kv_positions[first + row - a.first_position];
       const int32_t in_b = forced_.kv_positions[row];
       if (in_a != in_b) {
         // A row is read elsewhere: no size of its values measures that.

@@ -39,9 +39,11 @@ class OpComparison {
   OpComparison(Side& a, Side& b, bool runs_freely, ThreadPool& pool, const NoiseTable* noise)
       : a_(&a), b_(&b), runs_freely_(runs_freely), pool_(&pool), noise_(noise) {}
 
-  /// forced: B's op, just run on A's inputs. free: the same op on B's own, or null. Fails
-  /// INCOMPATIBLE where the widths differ.
-  Result<void> compare(const RowsOfA& a, const model::OpSite& forced, const model::OpSite* free);
+  /// forced: B's op, just run on A's inputs. free: the same op on B's own, or null. n_evicted: ids
+  /// whose rows went; positions are places in the stream, but for rows of a KV cache, which keep
+  /// their index. Fails INCOMPATIBLE where the widths differ.
+  Result<void> compare(const RowsOfA& a, const model::OpSite& forced, const model::OpSite* free,
+                       uint32_t n_evicted = 0);
   /// B ran an op of which A left nothing.
   void add_without_rows(const std::string& op) { ops_without_rows_.insert(op); }
 

@@ -23,6 +23,9 @@ const char* const kPenalties =
     "temperature: {t: 0.8}, gumbel]";
 const char* const kMirostat = "sampling.stages=[temperature: {t: 0.9}, mirostat_v2: {tau: 4}]";
 
+// Less than any prompt and its answer have.
+const char* const kSmall = "context.length=14";
+
 const Way kWays[] = {
     {"same_greedy", {"sampling.stages=[greedy]"}, {"sampling.stages=[greedy]"}},
     {"same_coins", {kCoins}, {kCoins}},
@@ -74,6 +77,12 @@ const Way kWays[] = {
     {"sinks_that_evict_nothing",
      {kCoins, "context.policy=full"},
      {kCoins, "context.policy=sink_ring"}},
+    {"ring_that_evicts",
+     {kCoins, kSmall, "context.policy=ring"},
+     {kCoins, kSmall, "context.policy=ring", "kernels.threads=1"}},
+    {"sinks_that_evict",
+     {kCdf, kSmall, "context.policy=sink_ring"},
+     {kCdf, kSmall, "context.policy=sink_ring", "kernels.backend=plumb.cpu.scalar"}},
     {"turns_that_all_fit", {kCdf, "context.policy=full"}, {kCdf, "context.policy=turn_aware"}},
 };
 
