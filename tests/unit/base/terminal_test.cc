@@ -32,6 +32,7 @@ int be_program(Terminal::Mode mode) {
     if (told != size()) t.write((told = size()) + "\r\n");
     if (happened.is_resumed) t.write("resumed\r\n");
     if (happened.is_interrupted) t.write("interrupted\r\n");
+    if (happened.is_timed_out) t.write("too early\r\n");
     if (happened.is_ended) return 7;
     for (const char key : happened.bytes) {
       if (key == 'q') return 0;
@@ -40,6 +41,7 @@ int be_program(Terminal::Mode mode) {
         t.write("back\r\n");
       }
       if (key == '!') std::abort();
+      if (key == 't' && t.wait(std::chrono::milliseconds(0)).is_timed_out) t.write("time\r\n");
       t.write("<" + std::to_string(static_cast<unsigned char>(key)) + ">");
     }
   }
@@ -74,6 +76,9 @@ TEST_F(Os_Terminal, TellsOfSizesAndInterrupts) {
   EXPECT_TRUE(program->wait_for("33x11"));
   program->type("\x03");
   EXPECT_TRUE(program->wait_for("interrupted"));
+  program->type("t");
+  EXPECT_TRUE(program->wait_for("time"));
+  EXPECT_EQ(program->written().find("too early"), std::string::npos);
   program->type("q");
   EXPECT_EQ(program->wait_for_end(), 0);
 }

@@ -46,6 +46,18 @@ TEST_F(Config_Override, UndoesTheOtherWayOfSayingIt) {
   EXPECT_EQ(config.sampling.profile, "balanced");
 }
 
+TEST_F(Config_Override, DroppedKeysOfFilesCountForNothing) {
+  const std::string file =
+      write("a.yaml", kMinimal + "sampling: {stages: [greedy], seed: 9}\nkernels: {threads: 2}\n");
+  const auto loaded = load_config({.file = file,
+                                   .overrides = {"sampling.stages=[gumbel]"},
+                                   .dropped = {"sampling.stages", "sampling.seed", "no.such.key"}});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->config.sampling.stages.front().stage, "gumbel");
+  EXPECT_NE(loaded->config.sampling.seed, 9u);
+  EXPECT_EQ(loaded->config.kernels.threads, 2u);
+}
+
 TEST_F(Config_Override, LastOneWins) {
   EXPECT_EQ(loaded(write("a.yaml", kMinimal), {"sampling.seed=1", "sampling.seed=2"})
                 .config.sampling.seed,
