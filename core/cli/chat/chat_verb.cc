@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <new>
 
 #include "core/base/os/paths.h"
 #include "core/base/os/terminal.h"
@@ -60,6 +61,15 @@ void interrupt() {
   if (Chat* chat = at_terminal) chat->interrupt();
 }
 
+/// The chat goes before the terminal does.
+class AtTerminal {
+ public:
+  explicit AtTerminal(Chat& chat) { at_terminal = &chat; }
+  ~AtTerminal() { at_terminal = nullptr; }
+  AtTerminal(const AtTerminal&) = delete;
+  AtTerminal& operator=(const AtTerminal&) = delete;
+};
+
 int talk_at_terminal(Session& session, Conversation& talk, const pipeline::Diagnostics& opened,
                      const ChatOptions& options) {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -68,7 +78,7 @@ int talk_at_terminal(Session& session, Conversation& talk, const pipeline::Diagn
       value_or_stop(os::Terminal::open({.on_interrupt = interrupt}), kUsage);
   const std::unique_ptr<ChatView> view = make_terminal_view(*terminal, has_styles, options.quiet);
   Chat chat(session, talk, *view, opened);
-  at_terminal = &chat;
+  const AtTerminal interruptible(chat);
   editor::LineHistory history = open_history(options);
   if (!options.quiet) {
     const model::Decoder& decoder = *part_or_stop(session.pipeline().decoder());
@@ -76,9 +86,7 @@ int talk_at_terminal(Session& session, Conversation& talk, const pipeline::Diagn
                 " tokens of context; /help tells what can be done");
   }
   prepare(chat, talk, options);
-  const int exit = chat_at_terminal(chat, *terminal, history, has_styles);
-  at_terminal = nullptr;  // the terminal goes after the chat
-  return exit;
+  return chat_at_terminal(chat, *terminal, history, has_styles);
 }
 
 int talk_in_lines(Session& session, Conversation& talk, const pipeline::Diagnostics& opened,
@@ -109,6 +117,9 @@ int run(const ChatOptions& options) {
     talk = begin(session, opened);
   } catch (const Failure& failure) {
     if (options.json) fail_early(*make_json_view(), opened, failure.error);
+    throw;
+  } catch (const std::bad_alloc&) {
+    if (options.json) fail_early(*make_json_view(), opened, {PLUMB_INTERNAL, "out of memory"});
     throw;
   }
   const bool is_at_terminal = !options.json && !options.once &&

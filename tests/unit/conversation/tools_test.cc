@@ -1,6 +1,7 @@
 // Thinking and calls of tools. Scripted picks say what the model writes; the oracle is what the
 // script says between its tags.
 #include <stdexcept>
+#include <thread>
 
 #include "tests/support/temporary_folder.h"
 #include "tests/unit/conversation/broken_parts.h"
@@ -136,6 +137,23 @@ TEST_F(Tools, ACallThatIsCancelledIsAbandoned) {
   PLUMB_ASSERT_OK(talk_->restore(folder_.path("talk")));
   EXPECT_EQ(talk_->state(), State::kIdle);
   EXPECT_EQ(talk_.messages().back(), message("assistant", "I look."));
+}
+
+// Whichever comes first: the results are taken, or the call is gone.
+TEST_F(Tools, ACancelAndResultsAtOnceLeaveAWholeConversation) {
+  for (int round = 0; round < 20; ++round) {
+    PLUMB_ASSERT_OK(talk_->set_messages({}));
+    call_a_tool();
+    talk_.will_say("By the sea.<|im_end|>");
+    std::thread other([&] { talk_->cancel(); });
+    const auto given = talk_->give(result(), {});
+    other.join();
+    EXPECT_EQ(talk_->state(), State::kIdle);
+    const OrderedJson messages = talk_.messages();
+    EXPECT_EQ(messages.size(), given ? 4u : 2u);
+    EXPECT_EQ(messages[1].contains("tool_calls"), given.has_value());
+    EXPECT_FALSE(messages.back().contains("tool_calls"));
+  }
 }
 
 // Oracle: the conversation without that request.
