@@ -81,7 +81,7 @@ Result<std::vector<int32_t>> row_ids(const Sections& sections, uint32_t n_vocab)
   const std::string_view bytes = found == sections.end() ? "" : found->second;
   std::vector<int32_t> ids(bytes.size() / sizeof(int32_t));
   if (bytes.size() % sizeof(int32_t) != 0) return Error{PLUMB_CORRUPT, "ids: half of one is gone"};
-  std::memcpy(ids.data(), bytes.data(), bytes.size());
+  if (!ids.empty()) std::memcpy(ids.data(), bytes.data(), bytes.size());
   const auto wrong = std::ranges::find_if(
       ids, [&](int32_t id) { return id < 0 || static_cast<uint32_t>(id) >= n_vocab; });
   if (wrong == ids.end()) return ids;
