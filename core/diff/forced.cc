@@ -39,6 +39,7 @@ class Forced {
           "nothing that was compared op by op is sure");
       report_.verdict = worse(report_.verdict, Verdict::kUnexplained);
     }
+    explain_moved();
     PLUMB_TRY(explain());
     judge_logits();
     PLUMB_TRY(compare_text());
@@ -59,6 +60,7 @@ class Forced {
   Result<void> begin_picks();
   Result<bool> pick(std::span<const float> logits);
   void count_ops(const OpComparison& comparison);
+  void explain_moved();
   Result<void> explain();
   void judge_logits();
   Result<void> compare_text();
@@ -75,6 +77,7 @@ class Forced {
   bool goes_on_ = false;  // A's answer, behind what was picked
   bool is_repeatable_ = true;
   std::string with_other_bits_;  // as InStep tells
+  std::optional<InStep::MovedCause> moved_cause_;
   std::optional<pipeline::SamplerChain> chain_a_, chain_b_;
   std::optional<Cause> pick_cause_;  // of the first pick for which one was proved
   std::vector<uint64_t> control_bits_;
@@ -108,6 +111,7 @@ Result<void> Forced::run_in_step(bool runs_freely) {
   count_ops(comparison);
   PLUMB_ASSIGN(with_other_bits_, runs->with_other_bits_in_lists());
   of_a_ = std::move(runs->recording());
+  moved_cause_ = runs->moved_cause();
   return {};
 }
 
@@ -212,6 +216,17 @@ void Forced::count_ops(const OpComparison& comparison) {
         return !ops_a.contains(op) || without_rows.contains(op);
       }));
   report_.n_rows_not_compared = comparison.n_rows_not_compared();
+}
+
+// Keys are turned between two forwards: no op can be asked why.
+void Forced::explain_moved() {
+  if (!moved_cause_) return;
+  for (Difference& one : differences(report_)) {
+    if (one.place.op != moved_cause_->op) continue;
+    moved_cause_->cause.place = std::move(one.place);
+    add_cause(report_, moved_cause_->cause);
+    return;
+  }
 }
 
 Result<void> Forced::explain() {

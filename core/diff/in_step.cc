@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/diff/moved_keys.h"
+
 namespace plumbline::diff {
 namespace {
 
@@ -30,7 +32,7 @@ bool can_run_in_step(const model::Decoder& a, const model::Decoder& b) {
 }  // namespace
 
 Result<std::unique_ptr<InStep>> InStep::begin(Side& a, Side& b, const Options& options) {
-  std::unique_ptr<InStep> owned(new InStep(a, options));
+  std::unique_ptr<InStep> owned(new InStep(a, b, options));
   InStep& made = *owned;
   made.n_vocab_ = b.hyper_parameters().n_vocab;
   size_t n_twins = 0;
@@ -120,8 +122,30 @@ Result<void> InStep::compare_op(OpComparison& comparison) {
     comparison.add_without_rows(forced.info().name);
     return {};
   }
+  PLUMB_TRY(explain_moved(rows));
   return comparison.compare(rows, forced, free_.is_at_op ? &free_.forward->site() : nullptr,
                             n_evicted());
+}
+
+Result<void> InStep::explain_moved(const RowsOfA& rows) {
+  const model::OpSite& site = forced_.forward->site();
+  const model::KvWindow& window = forced_.decoder->sequence().window();
+  if (moved_cause_ || site.info().kind != PLUMB_OP_KV_APPEND || n_evicted() == 0 ||
+      window.state().exact_from != window.n_fed())
+    return {};
+  const uint32_t first = window.eviction().begin, end = window.n_rows();
+  if (first >= end || rows.first_position != 0 || rows.n_rows() < end) return {};
+  std::vector<float> of_b;
+  std::vector<int32_t> positions;
+  PLUMB_TRY(site.read_kv(first, end - first, of_b, positions));
+  const MovedRows moved{.a = rows.values.subspan(size_t{first} * rows.width, of_b.size()),
+                        .b = of_b,
+                        .n_gone = window.eviction().size(),
+                        .last_position = end,
+                        .layer = site.info().layer};
+  if (auto cause = explain_moved_keys(*side_b_, moved))
+    moved_cause_ = MovedCause{site.info().name, *std::move(cause)};
+  return {};
 }
 
 uint32_t InStep::n_evicted() const {

@@ -43,6 +43,13 @@ class InStep {
   /// then have other bits; or empty.
   Result<std::string> with_other_bits_in_lists();
 
+  /// Why the first rows that an eviction moved, and that differ, do so.
+  struct MovedCause {
+    std::string op;  // of the cache
+    Cause cause;
+  };
+  const std::optional<MovedCause>& moved_cause() const { return moved_cause_; }
+
   /// A's logits of the last id, valid until the next forward; empty: it failed.
   std::span<const float> logits_of_a() const { return logits_of_a_; }
   const std::string& failure_of_a() const { return a_.failure; }
@@ -68,17 +75,19 @@ class InStep {
     }
   };
 
-  InStep(Side& a, const Options& options) : side_a_(&a), options_(options) {}
+  InStep(Side& a, Side& b, const Options& options) : side_a_(&a), side_b_(&b), options_(options) {}
   Result<void> record(std::span<const int32_t> ids);
   void start(std::span<const int32_t> ids);
   Result<RowsOfA> rows_of_a();
   Result<void> compare_op(OpComparison& comparison);
   void compare_logits(const OnLogits& on_logits);
   Result<bool> has_other_bits_in_lists(Run& run);
+  /// Of a cache whose rows the eviction in front of this chunk moved.
+  Result<void> explain_moved(const RowsOfA& rows);
   /// Ids whose rows went: what the index of a row lacks to its id's place in the stream.
   uint32_t n_evicted() const;
 
-  Side* side_a_;
+  Side *side_a_, *side_b_;
   Options options_;
   ThreadPool* pool_ = nullptr;
   Run a_, forced_, free_;
@@ -90,6 +99,7 @@ class InStep {
   std::span<const float> recorded_logits_;
   uint32_t recorded_position_ = 0;  // of the first of them
   std::span<const float> logits_of_a_;
+  std::optional<MovedCause> moved_cause_;
   // Of A's op.
   std::vector<float> values_;
   std::vector<int32_t> kv_positions_;

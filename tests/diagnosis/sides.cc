@@ -54,7 +54,7 @@ Result<std::string> path_of(const std::string& model) {
 
 Result<std::unique_ptr<OpenedSide>> open_side(const std::string& model,
                                               const std::vector<std::string>& settings,
-                                              const OpenedSide* other) {
+                                              const OpenedSide* other, Host* host) {
   PLUMB_ASSIGN(const std::string path, path_of(model));
   config::LoadRequest request{.file = PLUMB_SOURCE_DIR "/configs/pipelines/smollm2.yaml",
                               .overrides = {"kernels.threads=2"},
@@ -69,7 +69,9 @@ Result<std::unique_ptr<OpenedSide>> open_side(const std::string& model,
   request.overrides.insert(request.overrides.end(), settings.begin(), settings.end());
   auto opened = std::make_unique<OpenedSide>();
   PLUMB_ASSIGN(opened->config, config::load_config(request));
-  PLUMB_ASSIGN(opened->pipeline, pipeline::Pipeline::open(opened->config.config, host(), path));
+  PLUMB_ASSIGN(opened->pipeline,
+               pipeline::Pipeline::open(opened->config.config,
+                                        host != nullptr ? *host : plumbline::test::host(), path));
   SideOptions options{.name = model};
   if (other != nullptr && other->pipeline->file().path() == path)
     options.model_sha256 = other->side->identity().model_sha256;

@@ -21,10 +21,12 @@ struct OpenedSide {
 
 /// model: a pulled one ("gemma3-270m"), one of golden/models ("tiny-qwen3"), or either in another
 /// format, made here by this project's quantiser ("smollm2-135m@Q6_K"). settings: values of
-/// the config. other: a side of the same model need not hash the file again.
+/// the config. other: a side of the same model need not hash the file again. host: null for that of
+/// this build's plugins.
 Result<std::unique_ptr<OpenedSide>> open_side(const std::string& model,
                                               const std::vector<std::string>& settings,
-                                              const OpenedSide* other = nullptr);
+                                              const OpenedSide* other = nullptr,
+                                              Host* host = nullptr);
 
 /// Made of random weights: they know no text.
 bool is_tiny(const std::string& model);
