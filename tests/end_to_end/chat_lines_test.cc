@@ -44,6 +44,12 @@ TEST_F(ChatLines, ABackslashGoesOn) {
   EXPECT_EQ(json::parse(read_file(path("talk.json")))[0]["content"], "one\ntwo");
 }
 
+TEST_F(ChatLines, BytesThatAreNoTextCanBeSaved) {
+  const Outcome ran = chat("a\xff\n/save talk.json\n");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_EQ(json::parse(read_file(path("talk.json")))[0]["content"], "a\uFFFD");
+}
+
 TEST_F(ChatLines, AllOfItOnce) {
   const Outcome ran = chat(std::string(kQuestion) + "\n", "--once --quiet");
   EXPECT_EQ(ran.exit, 0) << ran.err;

@@ -32,6 +32,11 @@ bool is_list(const std::string& name) {
   return begin != head.npos && head[begin] == '[';
 }
 
+/// Lines that came through a pipe need not be well-formed UTF-8.
+std::string json_text(const OrderedJson& all) {
+  return all.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
 std::string mebibytes(uint64_t n_bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(n_bytes) / (1 << 20));
@@ -63,7 +68,7 @@ void Chat::save(std::string_view arguments) {
   const OrderedJson all = messages();
   std::string what = std::to_string(all.size()) + " messages written to " + name;
   if (is_json) {
-    if (!succeeded(os::write_file(name, all.dump(2) + "\n"))) return;
+    if (!succeeded(os::write_file(name, json_text(all)))) return;
   } else {
     const SlowNote slow("writing " + name);
     const Result<conversation::Saved> saved = talk_.save(name, with_rows);
