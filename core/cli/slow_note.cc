@@ -1,7 +1,6 @@
 #include "core/cli/slow_note.h"
 
-#include <condition_variable>
-#include <mutex>
+#include <chrono>
 
 #include "core/base/os/terminal.h"
 #include "core/cli/session.h"
@@ -16,20 +15,28 @@ constexpr std::string_view kEmptyLine = "\r\x1b[2K";
 
 SlowNote::SlowNote(std::string what) : what_(std::move(what)) {
   if (os::is_terminal(os::Stream::kErrors) && os::obeys_sequences())
-    thread_ = std::jthread([this](const std::stop_token& token) { tick(token); });
+    thread_ = std::thread([this] { tick(); });
 }
 
-void SlowNote::tick(const std::stop_token& token) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any ended;
-  auto waited = kQuiet;
-  ended.wait_for(lock, token, kQuiet, [] { return false; });
-  if (token.stop_requested()) return;
-  for (; !token.stop_requested(); ++waited) {
-    aside(std::string(kEmptyLine) + what_ + ", " + std::to_string(waited.count()) + " s");
-    ended.wait_for(lock, token, std::chrono::seconds(1), [] { return false; });
+SlowNote::~SlowNote() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
   }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void SlowNote::tick() {
+  std::unique_lock lock(mutex_);
+  const auto is_over = [this] { return is_over_; };
+  if (ended_.wait_for(lock, kQuiet, is_over)) return;
+  auto waited = kQuiet;
+  do {
+    aside(std::string(kEmptyLine) + what_ + ", " + std::to_string(waited.count()) + " s");
+    ++waited;
+  } while (!ended_.wait_for(lock, std::chrono::seconds(1), is_over));
   aside(kEmptyLine);
 }
 

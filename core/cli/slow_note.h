@@ -1,6 +1,8 @@
 // slow_note.h: a line for whoever waits.
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -11,12 +13,16 @@ namespace plumbline::cli {
 class SlowNote {
  public:
   explicit SlowNote(std::string what);
+  ~SlowNote();
 
  private:
-  void tick(const std::stop_token& token);
+  void tick();
 
-  std::string what_;
-  std::jthread thread_;
+  const std::string what_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_over_ = false;
+  std::thread thread_;
 };
 
 }  // namespace plumbline::cli
