@@ -362,13 +362,13 @@ std::string doors(const Report& report) {
   std::string out = "\n";
   for (size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
-    // Prompts that are compared one by one have no context behind them.
+    // Prompts whose contexts keep the same ids say nothing of them.
     if (i == static_cast<size_t>(Door::kContext) && line.n == 0) continue;
     const char* what = i == 2                 ? "ops"
                        : i == 3               ? "rows"
                        : i == 4 && is_chained ? "lists of picks"
                        : i == 4               ? "picks"
-                       : i == 7               ? "turns"
+                       : i == 7               ? "contexts"
                                               : "texts";
     const std::string said = line.n > 0 ? format("%-12s %6zu %s", diff::verdict_name(line.verdict),
                                                  line.n, i == 1 ? "lists of ids" : what)

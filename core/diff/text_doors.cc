@@ -262,7 +262,8 @@ Result<ShownText> show_ids_under(pipeline::Pipeline& side, std::span<const int32
 std::string shown_end(const ShownText& shown, std::span<const int32_t> ids) {
   if (!shown.end || shown.n_ids == 0 || shown.n_ids > ids.size()) return "nothing";
   const std::string id = "id " + std::to_string(ids[shown.n_ids - 1]) + ", ";
-  const std::string cut = " of which " + std::to_string(shown.end->n_cut) + " bytes were cut";
+  const std::string cut = " of which " + std::to_string(shown.end->n_cut) +
+                          (shown.end->n_cut == 1 ? " byte was cut" : " bytes were cut");
   if (!shown.end->stop) return id + "an end token";
   switch (*shown.end->stop) {
     case pipeline::Stop::Kind::kId:

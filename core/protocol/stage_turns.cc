@@ -241,10 +241,10 @@ Result<void> three_turns(const Context& context, Stage& stage) {
     before = std::max(before, stage.findings.back().verdict);
     stage.findings.push_back(compare_answers(turn, kept[i], fresh, before));
   }
-  stage.findings.push_back(golden::not_compared(
-      "truncation of a context that is full",
-      "there is no policy yet that shortens a conversation; cutting back to a common prefix is "
-      "part of the turns above"));
+  stage.findings.push_back(golden::not_compared("truncation of a context that is full",
+                                                "plumb diff --conversation compares what a full "
+                                                "context evicts; cutting back to a common prefix "
+                                                "is part of the turns above"));
   return {};
 }
 
