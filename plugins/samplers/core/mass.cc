@@ -23,7 +23,9 @@ void draw_by_mass(plumb_candidates& candidates, float largest, double coin, doub
   double total = 0;
   visit_weights(candidates.logits, candidates.n, largest,
                 [&](uint32_t first, const double* masses, uint32_t n) {
-                  for (uint32_t i = 0; i < n; ++i) sums[first + i] = total += masses[i];
+                  double sum = total;  // of its own, which the compiler knows is none of sums
+                  for (uint32_t i = 0; i < n; ++i) sums[first + i] = sum += masses[i];
+                  total = sum;
                 });
   // coin * total is below total, also as rounded, so the last sum exceeds it; the first that does
   // has mass.

@@ -33,7 +33,8 @@ class Xtc : public Stage {
       last = std::min(last, rank_key(candidates.logits[i], candidates.ids[i]));
     }
     if (n_top < 2 || candidates.n - (n_top - 1) < min_keep_) return PLUMB_OK;
-    keep_if(candidates, [last](float logit, int32_t id) { return rank_key(logit, id) <= last; });
+    const AtOrBefore is_before(last + 1);
+    keep_if(candidates, [&](float logit, int32_t id) { return !is_before(logit, id); });
     return PLUMB_OK;
   }
 
