@@ -2,6 +2,7 @@
 
 The rules that Plumbline's own conversations follow are acted out here once more, in few lines: the template renders the
 whole transcript, text of strangers makes no control token, the oldest whole groups go when the context is too small.
+Where history_ids are stored, an answer that the template writes as it was said has the ids that were generated.
 """
 
 import gc
@@ -20,6 +21,30 @@ CHAT_MODELS = ("smollm2-135m", "qwen2.5-coder-0.5b")
 CONTROLS = ("<|im_start|>", "<|im_end|>")
 END_TOKENS = ("<|im_end|>", "<|endoftext|>")
 STRANGERS = ("user", "tool")
+SETS = {"scenarios": "", "stored": ".stored"}  # of scenarios, and how their records' files are called
+
+
+class History:
+    """Chunks that the model said, each with the message that it belongs to and the ids it was said with."""
+
+    def __init__(self):
+        self.said: list[tuple[dict, str, list[int]]] = []
+        self.n_spoken = 0
+        self.n_mismatches = 0
+
+    def begin_prompt(self, messages: list[dict]) -> list[tuple[str, list[int]]]:
+        self.n_spoken = self.n_mismatches = 0
+        return [(chunk, ids) for message, chunk, ids in self.said if any(message is one for one in messages)]
+
+    def ids(self, left: list[tuple[str, list[int]]], chunk: str, tokenized: list[int]) -> list[int]:
+        """Of a chunk of a prompt: of equal ones the first is the first that was said."""
+        for at, (said, ids) in enumerate(left):
+            if said == chunk:
+                del left[at]
+                self.n_spoken += 1
+                self.n_mismatches += ids != tokenized
+                return ids
+        return tokenized
 
 
 class Speaker:
@@ -30,7 +55,7 @@ class Speaker:
         self.ends = [self.tokenizer.token_to_id(token) for token in END_TOKENS]
         self.model = checkpoint.model()
 
-    def prompt_ids(self, messages: list[dict], tools, continues: bool) -> list[int]:
+    def prompt_ids(self, messages: list[dict], tools, continues: bool, history: History) -> list[int]:
         """Ids of the rendered transcript. Between two control tokens of the template all text is one chunk.
 
         A stranger's text is a private character while the template runs, so that it is known where it came out.
@@ -45,13 +70,15 @@ class Speaker:
             continue_final_message=continues,
         )
         ids: list[int] = []
+        left = history.begin_prompt(messages)
         while text:
             at, control = min((text.find(c), c) if c in text else (len(text), "") for c in CONTROLS)
             chunk = text[:at]
             for mark, content in marks.items():
                 chunk = chunk.replace(mark, content)
             self.tokenizer.encode_special_tokens = True
-            ids += self.tokenizer.encode(chunk, add_special_tokens=False).ids
+            self.last = (chunk, history.ids(left, chunk, self.tokenizer.encode(chunk, add_special_tokens=False).ids))
+            ids += self.last[1]
             if control:
                 ids.append(self.tokenizer.token_to_id(control))
             text = text[at + len(control) :]
@@ -66,8 +93,14 @@ class Speaker:
             gaps.append(round(best - second, 5))
             if ids[-1] in self.ends:
                 break
-        kept = [token for token in ids if token not in self.ends]
-        return {"ids": ids, "gaps": gaps, "text": self.tokenizer.decode(kept, skip_special_tokens=True)}
+        return {
+            "ids": ids,
+            "gaps": gaps,
+            "text": self.tokenizer.decode(self.without_end(ids), skip_special_tokens=True),
+        }
+
+    def without_end(self, ids: list[int]) -> list[int]:
+        return [token for token in ids if token not in self.ends]
 
 
 def groups(messages: list[dict]) -> list[list[dict]]:
@@ -82,9 +115,17 @@ def groups(messages: list[dict]) -> list[list[dict]]:
     return found
 
 
-def fit(speaker: Speaker, messages: list[dict], tools, continues: bool, context: dict | None, max_tokens: int):
+def fit(
+    speaker: Speaker,
+    messages: list[dict],
+    tools,
+    continues: bool,
+    context: dict | None,
+    max_tokens: int,
+    history: History,
+):
     """The prompt's ids and how many groups went so that they fit."""
-    ids = speaker.prompt_ids(messages, tools, continues)
+    ids = speaker.prompt_ids(messages, tools, continues, history)
     if context is None:
         return ids, 0
     room = context["length"] - min(context["reserve_output"], max_tokens)
@@ -97,17 +138,18 @@ def fit(speaker: Speaker, messages: list[dict], tools, continues: bool, context:
     while len(ids) > target and len(left) > 1:
         left = left[1:]
         n_evicted += 1
-        ids = speaker.prompt_ids(system + [m for group in left for m in group], tools, continues)
+        ids = speaker.prompt_ids(system + [m for group in left for m in group], tools, continues, history)
     if len(ids) > room:
         raise ValueError(f"{len(ids)} ids do not fit into {room}")
     messages[:] = system + [m for group in left for m in group]
     return ids, n_evicted
 
 
-def act(speaker: Speaker, scenario: dict) -> list[dict]:
+def act(speaker: Speaker, scenario: dict, is_stored: bool) -> list[dict]:
     """One record for each answer."""
     messages: list[dict] = []
     records = []
+    history = History()
     context = scenario.get("context")
     tools = scenario.get("tools")
     for step in scenario["steps"]:
@@ -125,9 +167,9 @@ def act(speaker: Speaker, scenario: dict) -> list[dict]:
         sized = context
         if context and isinstance(context["length"], str):  # measured at the last step, where it matters
             is_last = step is scenario["steps"][-1]
-            exact = len(speaker.prompt_ids(messages, tools, bool(begun))) + context["reserve_output"]
+            exact = len(speaker.prompt_ids(messages, tools, bool(begun), history)) + context["reserve_output"]
             sized = context | {"length": exact - (context["length"] == "one_less")} if is_last else None
-        ids, n_evicted = fit(speaker, messages, tools, bool(begun), sized, max_tokens)
+        ids, n_evicted = fit(speaker, messages, tools, bool(begun), sized, max_tokens, history)
         answer = speaker.answer(ids, max_tokens)
         if "cancel_after" in step:
             n = step["cancel_after"]
@@ -137,25 +179,31 @@ def act(speaker: Speaker, scenario: dict) -> list[dict]:
             messages[-1] = {"role": "assistant", "content": begun + answer["text"]}
         else:
             messages.append({"role": "assistant", "content": answer["text"]})
+        if is_stored:
+            chunk, chunk_ids = speaker.last
+            history.said.append((messages[-1], chunk + answer["text"], chunk_ids + speaker.without_end(answer["ids"])))
         record = {"scenario": scenario["name"], "prompt_ids": ids, "evicted_groups": n_evicted} | answer
-        records.append(record | ({"context_length": sized["length"]} if sized else {}))
+        record |= {"context_length": sized["length"]} if sized else {}
+        records.append(
+            record | ({"n_spoken": history.n_spoken, "n_mismatches": history.n_mismatches} if is_stored else {})
+        )
     return records
 
 
-def generate(golden: Path, models: Path) -> None:
+def generate(golden: Path, models: Path, sets=tuple(SETS)) -> None:
     folder = golden / "conversations"
-    source = folder / "scenarios.json"
-    scenarios = json.loads(source.read_text(encoding="utf-8"))["scenarios"]
-    inputs = {source.name: provenance.sha256(source)}
-    for name in CHAT_MODELS:
-        gguf = models / f"{name}.gguf"
+    inputs = {f"{name}.json": provenance.sha256(folder / f"{name}.json") for name in SETS}
+    for model in CHAT_MODELS:
+        gguf = models / f"{model}.gguf"
         inputs[gguf.name] = provenance.sha256(gguf)
         speaker = Speaker(gguf, models)
-        records = []
-        for scenario in scenarios:
-            records += act(speaker, scenario)
-            print(f"{name} {scenario['name']}: {len(records)} answers, last: {records[-1]['text'][:70]!r}", flush=True)
-        provenance.write_jsonl(folder / f"{name}.jsonl", records)
+        for name in sets:
+            listed = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+            records = []
+            for scenario in listed["scenarios"]:
+                records += act(speaker, scenario, listed.get("history_ids") == "stored")
+                print(f"{model} {scenario['name']}: last: {records[-1]['text'][:70]!r}", flush=True)
+            provenance.write_jsonl(folder / f"{model}{SETS[name]}.jsonl", records)
         del speaker
         gc.collect()
     provenance.write(folder, "conversations", ["transformers", "torch", "gguf", "tokenizers", "jinja2"], inputs)

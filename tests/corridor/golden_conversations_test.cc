@@ -28,6 +28,7 @@ struct Scenario {
   OrderedJson steps;
   OrderedJson tools;
   OrderedJson context;
+  std::string history_ids;
   std::vector<nlohmann::json> expected;  // one for each answer
 };
 
@@ -61,8 +62,8 @@ class Actor {
  private:
   void begin(const Model& model) {
     std::vector<std::string> overrides{"sampling.profile=diff-greedy", "kernels.activations=f32",
-                                       "context.history_ids=retokenise", "parser.plugin=none",
-                                       length_of(scenario_)};
+                                       "context.history_ids=" + scenario_.history_ids,
+                                       "parser.plugin=none", length_of(scenario_)};
     for (const auto& [key, value] : scenario_.context.items()) {
       if (key != "length") overrides.push_back("context." + key + "=" + value.dump());
     }
@@ -103,9 +104,16 @@ class Actor {
   // False: a tie went the other way, and nothing behind it can be compared.
   bool compare(const OrderedJson& step, const nlohmann::json& expected) {
     const std::vector<int32_t> ids = expected.at("ids");
+    const std::string text = expected.at("text");
     conversation::Request request;
-    // What is cancelled behind n tokens is, for the history, an answer of n tokens.
-    request.max_tokens = step.value("cancel_after", step.at("max_tokens").get<uint32_t>());
+    request.max_tokens = step.at("max_tokens").get<uint32_t>();
+    std::string delivered;
+    if (step.contains("cancel_after")) {
+      request.on_text = [&](std::string_view piece) {
+        delivered += piece;
+        if (delivered == text) conversation_->cancel();
+      };
+    }
     const auto said = answer(step, request);
     if (!said) {
       fail(said.error());
@@ -113,6 +121,9 @@ class Actor {
     }
     EXPECT_EQ(said->prompt_ids, expected.at("prompt_ids").get<std::vector<int32_t>>());
     EXPECT_EQ(n_groups(said->evicted), expected.at("evicted_groups"));
+    EXPECT_EQ(said->n_spoken, expected.value("n_spoken", said->n_spoken));
+    EXPECT_EQ(said->n_mismatches, expected.value("n_mismatches", said->n_mismatches));
+    EXPECT_EQ(said->n_reused_rows, n_common_with_held(said->prompt_ids));
     const auto [ours, theirs] =
         std::mismatch(said->ids.begin(), said->ids.end(), ids.begin(), ids.end());
     if (theirs != ids.end() && ours != said->ids.end()) {
@@ -121,9 +132,18 @@ class Actor {
       return false;
     }
     EXPECT_EQ(said->ids.size(), ids.size());
+    held_ = said->prompt_ids;
+    held_.insert(held_.end(), ids.begin(), ids.end() - 1);  // the last one was not run
     const std::string begun = step.value("continue", "");
-    EXPECT_EQ(said->message.at("content"), begun + expected.at("text").get<std::string>());
+    EXPECT_EQ(said->message.at("content"), begun + text);
+    EXPECT_EQ(said->stop_reason == pipeline::StopReason::kCancelled, step.contains("cancel_after"));
     return true;
+  }
+
+  // Rows that need not run again; the last id always does.
+  size_t n_common_with_held(std::span<const int32_t> prompt_ids) const {
+    const std::span<const int32_t> most = prompt_ids.first(prompt_ids.size() - 1);
+    return static_cast<size_t>(std::ranges::mismatch(held_, most).in2 - most.begin());
   }
 
   // Every group of these scenarios that is evicted has a user's message and an answer.
@@ -135,14 +155,24 @@ class Actor {
   std::unique_ptr<pipeline::Pipeline> pipeline_;
   std::unique_ptr<Conversation> conversation_;
   std::vector<OrderedJson> given_;
+  std::vector<int32_t> held_;  // ids that have rows
 };
 
-Scenario scenario_of(const OrderedJson& listed, const std::string& model) {
+/// A set of scenarios, and what the files with its answers end with.
+struct ScenarioSet {
+  const char* name;
+  const char* answers;
+};
+constexpr ScenarioSet kSets[] = {{"scenarios", ".jsonl"}, {"stored", ".stored.jsonl"}};
+
+Scenario scenario_of(const OrderedJson& listed, const std::string& history_ids,
+                     const std::string& answers) {
   Scenario scenario{listed["steps"],
                     listed.value("tools", OrderedJson()),
                     listed.value("context", OrderedJson::object()),
+                    history_ids,
                     {}};
-  for (const nlohmann::json& line : read_jsonl(golden_path("conversations/" + model + ".jsonl"))) {
+  for (const nlohmann::json& line : read_jsonl(golden_path("conversations/" + answers))) {
     if (line["scenario"] == listed["name"]) scenario.expected.push_back(line);
   }
   return scenario;
@@ -154,17 +184,22 @@ TEST_P(GoldenConversations, AreThoseOfTransformers) {
   const Model& model = GetParam();
   ASSERT_NE(pulled_model(model.name), "") << "plumb model pull " << model.name;
   const bool is_long = std::getenv("PLUMB_LONG_TESTS") != nullptr;
-  const std::vector<std::string> short_run{"three_turns", "edit", "evict_to", "forged_role"};
-  const auto listing = OrderedJson::parse(read_file(golden_path("conversations/scenarios.json")));
+  const std::vector<std::string> short_run{"edit", "evict_to", "forged_role", "stored_cancel",
+                                           "stored_begun"};
   size_t n_expected = 0, n_compared = 0;
-  for (const OrderedJson& listed : listing["scenarios"]) {
-    const std::string name = listed["name"];
-    if (!is_long && std::ranges::find(short_run, name) == short_run.end()) continue;
-    SCOPED_TRACE(name);
-    const Scenario scenario = scenario_of(listed, model.name);
-    ASSERT_FALSE(scenario.expected.empty());
-    n_expected += scenario.expected.size();
-    n_compared += Actor(model, scenario).act();
+  for (const ScenarioSet& set : kSets) {
+    const std::string list = std::string("conversations/") + set.name + ".json";
+    const auto listing = OrderedJson::parse(read_file(golden_path(list)));
+    for (const OrderedJson& listed : listing["scenarios"]) {
+      const std::string name = listed["name"];
+      if (!is_long && std::ranges::find(short_run, name) == short_run.end()) continue;
+      SCOPED_TRACE(name);
+      const Scenario scenario = scenario_of(listed, listing.value("history_ids", "retokenise"),
+                                            std::string(model.name) + set.answers);
+      ASSERT_FALSE(scenario.expected.empty());
+      n_expected += scenario.expected.size();
+      n_compared += Actor(model, scenario).act();
+    }
   }
   ASSERT_GT(n_expected, 10u);
   // One tie in a scenario may hide the answers behind it.
