@@ -8,9 +8,10 @@
 
 namespace plumbline::config {
 
-/// Limits on hostile input: a config is a page of text, not data.
+/// Limits on hostile input: a config is pages of text, not data. Lists of stops are the longest
+/// that were seen, with ten thousand.
 inline constexpr size_t kFileBytesMax = 1u << 20;
-inline constexpr size_t kNodesMax = 10000;  // aliases count as what they stand for
+inline constexpr size_t kNodesMax = 1u << 16;  // aliases count as what they stand for
 inline constexpr size_t kDepthMax = 32;
 
 /// Parses one document. name is what origins and messages call the text.

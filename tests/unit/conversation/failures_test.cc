@@ -78,6 +78,51 @@ TEST_F(Failures, BytesThatAreNoUtf8BecomeReplacementCharacters) {
   PLUMB_ASSERT_OK(talk_->ask("And who else?", {.max_tokens = 8}));
 }
 
+TEST_F(Failures, SamplingThatLeavesNoCandidate) {
+  const OrderedJson before = talk_.messages();
+  nlohmann::json biases;
+  for (uint32_t id = 0; id < (*talk_.pipeline().tokenizer())->info().n_vocab; ++id)
+    biases[std::to_string(id)] = "-inf";
+  const std::string params = nlohmann::json{{"biases", biases}}.dump();
+  talk_.will_pick({{"logit_bias", config::kAuto, params}, {"greedy", config::kAuto, "{}"}});
+  const auto answer = talk_->ask("Who lives by the sea?", {.max_tokens = 8});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, PLUMB_NUMERIC);
+  EXPECT_THAT(answer.error().message, HasSubstr("logits are minus infinity"));
+  EXPECT_EQ(talk_.messages(), before);
+  talk_.will_choose();
+  PLUMB_ASSERT_OK(talk_->ask("Who lives by the sea?", {.max_tokens = 8}));
+}
+
+// Oracle: a conversation that nobody asked for them.
+TEST_F(Failures, SettingsThatCannotBeLeaveTheOnesThatAre) {
+  const OrderedJson before = talk_.messages();
+  const auto refused = [&](const char* stage, const char* params, const char* why) {
+    config::SamplingConfig sampling = talk_.pipeline().config().sampling;
+    sampling.stages = {{stage, config::kAuto, params}, {"greedy", config::kAuto, "{}"}};
+    const auto set = talk_->set_sampling(sampling);
+    ASSERT_FALSE(set);
+    EXPECT_EQ(set.error().code, PLUMB_INVALID_CONFIG);
+    EXPECT_THAT(set.error().message, HasSubstr(why));
+  };
+  refused("top_k", R"({"k": -1})", "top_k: k is -1, expected ");
+  refused("temperature", R"({"t": 0})", "temperature: t is 0, expected ");
+  refused("min_p", R"({"p": 0.1, "p_min": 0.2})", "sampler stage min_p");
+  config::GenerationConfig generation = talk_.pipeline().config().generation;
+  generation.stop.assign(10000, std::string(2000, 'x'));
+  const auto set = talk_.pipeline().replace_generation(std::move(generation));
+  ASSERT_FALSE(set);
+  EXPECT_THAT(set.error().message, HasSubstr("stops: 20000000 bytes of text in all"));
+  EXPECT_EQ(talk_.messages(), before);
+  const auto answer = talk_->ask("Who lives by the sea?", {.max_tokens = 8});
+  PLUMB_ASSERT_OK(answer);
+  TinyTalk other;
+  PLUMB_ASSERT_OK(other->ask("Who is Mara?", {.max_tokens = 8}));
+  const auto expected = other->ask("Who lives by the sea?", {.max_tokens = 8});
+  PLUMB_ASSERT_OK(expected);
+  EXPECT_EQ(answer->ids, expected->ids);
+}
+
 // Oracle: the conversation without that request.
 TEST_F(Failures, ACallbackThatThrowsLeavesTheConversationAsItWas) {
   const OrderedJson before = talk_.messages();

@@ -137,6 +137,18 @@ TEST(Generation, EndsAtARowOfIdsWhoseTextWasHeldBack) {
   EXPECT_EQ(streamed, generation->text);
 }
 
+TEST(Generation, AConfigMayListTenThousandStops) {
+  std::string stops;
+  for (int i = 0; i < 9999; ++i) stops += "stop number " + std::to_string(i) + ", ";
+  Scripted run(
+      {scripted(ids_of(" the old house by the sea")), "generation.stop=[" + stops + "se by]"});
+  const auto generation = run.generate(run.request());
+  ASSERT_TRUE(generation) << generation.error().message;
+  EXPECT_EQ(generation->text, " the old hou");
+  ASSERT_TRUE(generation->stop);
+  EXPECT_EQ(generation->stop->index, 9999u);
+}
+
 TEST(Generation, RefusesAStopOutsideTheVocabulary) {
   Scripted run({"generation.stop_ids=[100000]"});
   const auto refused = run.generate(run.request());

@@ -103,7 +103,7 @@ TEST_F(Lint, ParametersOfTheWrongTypeAreForTheStageToRefuse) {
 
 TEST_F(Lint, APageOfStopsIsLookedThrough) {
   std::string stops;
-  for (int i = 0; i < 9000; ++i) stops += (i == 0 ? "s" : ", s") + std::to_string(i + 10000);
+  for (int i = 0; i < 10000; ++i) stops += (i == 0 ? "s" : ", s") + std::to_string(i + 10000);
   EXPECT_THAT(rules_on("sampling: {stages: [cdf]}\ngeneration: {stop: [" + stops + "]}"),
               IsEmpty());
 }
