@@ -33,6 +33,14 @@ bool leaves_draw_open(const PipelineOptions& options) {
          stages->items.back().origin.text() == "default";
 }
 
+// Before weights are loaded, which takes long. A runner has its own vocabulary.
+void check_sampler(Session& session) {
+  const config::PipelineConfig& config = session.config().config;
+  if (config.runner.is_wanted()) return;
+  const uint32_t n_vocab = part_or_stop(session.pipeline().file().hyper_parameters()).n_vocab;
+  part_or_stop(pipeline::make_sampler(config.sampling, session.host(), n_vocab));
+}
+
 diff::PromptInput prompt_of(const OrderedJson& line, const std::string& where) {
   diff::PromptInput input;
   const auto is = [&](const char* key) { return line.is_object() && line.contains(key); };
@@ -103,17 +111,6 @@ void PairOptions::add_to(CLI::App& verb) {
       ->allow_extra_args(false);
 }
 
-Pair::One Pair::open(const std::string& name, const PipelineOptions& config, const One* other) {
-  One one;
-  one.session = std::make_unique<Session>(config);
-  pipeline::Pipeline& pipeline = one.session->pipeline();
-  const bool is_same_file =
-      other != nullptr && other->session->pipeline().file().path() == pipeline.file().path();
-  const std::string sha256 = is_same_file ? other->side->identity().model_sha256 : "";
-  one.side = side_of(*one.session, name, sha256);
-  return one;
-}
-
 Pair::Pair(const PairOptions& options) {
   if (options.a.empty())
     stop(kUsage, {PLUMB_INVALID_ARGUMENT, "which two? give A, and B or --swap"});
@@ -137,8 +134,14 @@ Pair::Pair(const PairOptions& options) {
     for (PipelineOptions* const config : {&of_a, &of_b})
       config->overrides.emplace_back("sampling.draw=gumbel");
   }
-  a_ = open(options.a, of_a, nullptr);
-  b_ = open(name, of_b, &a_);
+  a_.session = std::make_unique<Session>(of_a);
+  b_.session = std::make_unique<Session>(of_b);
+  check_sampler(*a_.session);
+  check_sampler(*b_.session);
+  const auto file_of = [](const One& one) { return one.session->pipeline().file().path(); };
+  a_.side = side_of(*a_.session, options.a);
+  const bool is_same_file = file_of(a_) == file_of(b_);
+  b_.side = side_of(*b_.session, name, is_same_file ? a_.side->identity().model_sha256 : "");
   if (options.swaps.empty()) return;
   for (const std::string& swap :
        diff::idle_swaps(options.swaps, plain.config(), b_.session->config())) {

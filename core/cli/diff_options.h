@@ -39,7 +39,6 @@ class Pair {
     std::unique_ptr<Session> session;
     std::unique_ptr<diff::Side> side;
   };
-  static One open(const std::string& name, const PipelineOptions& config, const One* other);
 
   One a_, b_;
   bool draws_by_gumbel_ = false;

@@ -30,6 +30,7 @@ class Run {
   int go() {
     open();
     encode();
+    make_parts();
     prepare();
     generate();
     if (options_.json) {
@@ -78,13 +79,10 @@ class Run {
     seen_.generation.emplace().n_prompt_tokens = encoding_.ids.size();
   }
 
-  void prepare() {
-    seen_.enter(Stage::kWeights);
-    part_or_stop(pipeline().decoder());
-    seen_.load_status = pipeline::LoadStatus::kKvAllocationSuccess;
-    for (const auto& backend : pipeline().backends())
-      seen_.components.push_back({"kernels", backend->id()});
+  // What takes ids apart and puts text together: made before the weights, which take long.
+  void make_parts() {
     seen_.enter(Stage::kPlugins);
+    sampler_.emplace(part_or_stop(pipeline().sampler()));
     if (!prompt_.is_rendered) return;
     auto parser = part_or_stop(pipeline().output_parser());
     if (!parser) return;
@@ -93,10 +91,17 @@ class Run {
     value_or_stop(parser_->begin(prompt_.bytes), kPlugin);
   }
 
+  void prepare() {
+    seen_.enter(Stage::kWeights);
+    part_or_stop(pipeline().decoder());
+    seen_.load_status = pipeline::LoadStatus::kKvAllocationSuccess;
+    for (const auto& backend : pipeline().backends())
+      seen_.kernels.push_back({backend->id(), backend->numerics()});
+  }
+
   void generate() {
     model::Decoder& decoder = *part_or_stop(pipeline().decoder());
     const pipeline::Tokenizer& tokenizer = *part_or_stop(pipeline().tokenizer());
-    pipeline::SamplerChain sampler = part_or_stop(pipeline().sampler());
     pipeline::GenerationRequest request = pipeline().generation_request(encoding_.ids);
     request.cancel = &catch_interrupt();
     if (parser_) request.answer.shown_control_ids = parser_->control_ids(tokenizer);
@@ -108,7 +113,7 @@ class Run {
     }
     seen_.enter(Stage::kGeneration);
     const auto generator = value_or_stop(
-        pipeline::Generator::create(sampler, tokenizer, std::move(request)), kModelFile);
+        pipeline::Generator::create(*sampler_, tokenizer, std::move(request)), kModelFile);
     auto done = pipeline::run(decoder, *generator);
     made_ = generator->generation();
     take({}, true);
@@ -161,14 +166,13 @@ class Run {
   }
 
   void summary() const {
-    const double n_decoded = made_.ids.empty() ? 0 : static_cast<double>(made_.ids.size() - 1);
-    const auto per_s = [](double n, double s) { return s > 0 ? n / s : 0; };
+    const auto n_prompt = static_cast<double>(encoding_.ids.size());
     char line[200];
-    std::snprintf(
-        line, sizeof line, "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]",
-        encoding_.ids.size(), per_s(static_cast<double>(encoding_.ids.size()), made_.prefill_s),
-        made_.ids.size(), per_s(n_decoded, made_.decode_s),
-        std::string(stop_reason_name(made_.stop_reason)).c_str());
+    std::snprintf(line, sizeof line,
+                  "[%zu prompt tokens, %.0f/s; %zu generated, %.1f/s; stopped by %s]",
+                  encoding_.ids.size(), made_.prefill_s > 0 ? n_prompt / made_.prefill_s : 0,
+                  made_.ids.size(), pipeline::decode_speed(made_.ids.size(), made_.decode_s),
+                  std::string(stop_reason_name(made_.stop_reason)).c_str());
     note(line);
   }
 
@@ -178,6 +182,7 @@ class Run {
   pipeline::Diagnostics seen_;
   pipeline::Prompt prompt_;
   pipeline::Encoding encoding_;
+  std::optional<pipeline::SamplerChain> sampler_;
   std::optional<pipeline::OutputParser> parser_;
   Result<void> parse_error_;  // the first
   pipeline::ParsedAnswer parsed_;

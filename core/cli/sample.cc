@@ -7,6 +7,7 @@
 #include "core/cli/prompt_options.h"
 #include "core/cli/session.h"
 #include "core/cli/verbs.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::cli {
 namespace {
@@ -49,8 +50,8 @@ std::vector<int32_t> vocabulary_ids(const std::string& text, const std::string& 
 }
 
 std::vector<uint64_t> bits_of(const std::vector<int32_t>& ids, uint64_t n_vocab) {
-  std::vector<uint64_t> bits((n_vocab + 63) / 64, 0);
-  for (const int32_t id : ids) bits[static_cast<size_t>(id) / 64] |= uint64_t{1} << (id % 64);
+  std::vector<uint64_t> bits(id_words(n_vocab), 0);
+  for (const int32_t id : ids) add_id(bits, id);
   return bits;
 }
 

@@ -321,6 +321,7 @@ int Tracer::run() {
                   "nowhere to write: expected -o FOLDER, or --chrome FILE for times alone"});
   }
   make_prompt();
+  part_or_stop(pipeline().sampler());  // a wrong parameter is told before weights are loaded
   decoder_ = part_or_stop(pipeline().decoder());
   select_ops();
   if (!options_.out.empty())

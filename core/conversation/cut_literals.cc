@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/pipeline/added_literal.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/white_space.h"
 
 namespace plumbline::conversation {
 namespace {
-
-constexpr uint32_t kAdded = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
 
 // Does a end with bytes that b begins with?
 bool runs_into(std::string_view a, std::string_view b) {
@@ -32,14 +32,13 @@ CutLiterals::CutLiterals(const pipeline::Tokenizer& tokenizer,
     : tokenizer_(tokenizer), control_bits_(control_bits.begin(), control_bits.end()) {
   for (uint32_t at = 0; at < tokenizer.info().n_vocab; ++at) {
     const auto id = static_cast<int32_t>(at);
-    if ((tokenizer.attributes(id) & kAdded) == 0) continue;
+    if ((tokenizer.attributes(id) & pipeline::kAddedLiteral) == 0) continue;
     if (const auto piece = tokenizer.piece(id, false)) added_.emplace_back(*piece);
   }
 }
 
 bool CutLiterals::is_control(int32_t id) const {
-  const auto at = static_cast<uint32_t>(id);
-  return id >= 0 && at / 64 < control_bits_.size() && (control_bits_[at / 64] >> (at % 64) & 1);
+  return has_id(control_bits_, id);
 }
 
 bool CutLiterals::is_alone(std::string_view literal, int32_t id) const {

@@ -4,12 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "core/pipeline/added_literal.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/white_space.h"
 
 namespace plumbline::conversation {
 namespace {
-
-constexpr uint32_t kAdded = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
 
 // [begin, end) of a prompt as a prompt of its own.
 pipeline::Prompt part_of(const pipeline::Prompt& prompt, uint64_t begin, uint64_t end) {
@@ -51,12 +51,10 @@ bool SpanCache::bars_more(const pipeline::Prompt& part, const pipeline::Encoding
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const int32_t id = encoding.ids[i];
     const plumb_span span = encoding.spans[i];
-    if ((tokenizer_.attributes(id) & kAdded) == 0 || span.begin == span.end) continue;
-    const auto at = static_cast<uint32_t>(id);
-    const bool is_barred =
-        at / 64 < control_bits_.size() && (control_bits_[at / 64] >> (at % 64) & 1);
-    const std::string_view bytes(part.bytes);
-    if (is_barred || is_white_space(bytes.substr(span.begin, span.end - span.begin))) continue;
+    if ((tokenizer_.attributes(id) & pipeline::kAddedLiteral) == 0 || span.begin == span.end)
+      continue;
+    const auto bytes = std::string_view(part.bytes).substr(span.begin, span.end - span.begin);
+    if (has_id(control_bits_, id) || is_white_space(bytes)) continue;
     const auto range = std::ranges::partition_point(
         *part.untrusted, [&](const plumb_span& one) { return one.end <= span.begin; });
     const bool is_all_strangers =

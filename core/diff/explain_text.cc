@@ -4,6 +4,7 @@
 
 #include "core/diff/text_signatures/diagnose.h"
 #include "core/diff/verdicts.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::diff {
 namespace {
@@ -62,7 +63,7 @@ std::optional<Cause> explain_pick(Side& a, Side& b, std::span<const float> logit
   draw.step = context.step;
   draw.prompt_ids.assign(context.prompt_ids, context.prompt_ids + context.n_prompt_ids);
   draw.generated_ids.assign(context.generated_ids, context.generated_ids + context.n_generated_ids);
-  draw.control_bits.assign(context.control_bits, context.control_bits + (logits.size() + 63) / 64);
+  draw.control_bits.assign(context.control_bits, context.control_bits + id_words(logits.size()));
   draw.state.assign(state.begin(), state.end());
   const auto n_vocab = static_cast<uint32_t>(logits.size());
   return either_way(a, b, place_of(pick), [&](pipeline::Pipeline& one, pipeline::Pipeline& other) {

@@ -7,6 +7,7 @@
 #include "core/diff/text_doors.h"
 #include "core/diff/text_signatures/metadata.h"
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::diff {
 namespace {
@@ -50,7 +51,7 @@ class Drawer {
         seed_(seed) {}
 
   Result<Drawn> draw(const Draw& draw) {
-    const std::vector<uint64_t> no_control((draw.logits.size() + 63) / 64, 0);
+    const std::vector<uint64_t> no_control(id_words(draw.logits.size()), 0);
     plumb_sample_context context =
         pipeline::sample_context(seed_, draw.prompt_ids, draw.generated_ids,
                                  draw.control_bits.empty() ? no_control : draw.control_bits);

@@ -83,15 +83,12 @@ OrderedJson kv_json(const KvFacts& facts) {
 }
 
 OrderedJson performance_json(const GenerationFacts& facts) {
-  // Of the tokens behind the first, whose time is the prefill's.
-  const double n_decoded =
-      facts.n_generated_tokens > 0 ? static_cast<double>(facts.n_generated_tokens - 1) : 0;
   const double generation_s =
       facts.n_generated_tokens > 0 ? facts.time_to_first_token_s + facts.decode_s : facts.prefill_s;
   return {{"prefill_ms", facts.prefill_s * 1e3},
           {"time_to_first_token_ms", facts.time_to_first_token_s * 1e3},
           {"generation_time_ms", generation_s * 1e3},
-          {"tokens_per_second", facts.decode_s > 0 ? n_decoded / facts.decode_s : 0}};
+          {"tokens_per_second", decode_speed(facts.n_generated_tokens, facts.decode_s)}};
 }
 
 OrderedJson role_forgery_json(const std::optional<RoleForgery>& forgery) {
@@ -122,6 +119,11 @@ Result<ModelIdentity> identity_of(const model::ModelFile& file, std::string_view
                        .checksum = checksum_of(sha256),
                        .precision = std::move(precision),
                        .vocab_size = model.n_vocab};
+}
+
+double decode_speed(uint64_t n_tokens, double decode_s, uint64_t n_answers) {
+  if (decode_s <= 0 || n_tokens <= n_answers) return 0;
+  return static_cast<double>(n_tokens - n_answers) / decode_s;
 }
 
 KvFacts kv_facts(const config::ContextConfig& context, const model::Decoder& decoder) {
@@ -170,12 +172,18 @@ OrderedJson diagnostics_json(const Diagnostics& diagnostics) {
   OrderedJson components = OrderedJson::array();
   for (const Component& component : diagnostics.components)
     components.push_back({{"role", component.role}, {"id", component.id}});
+  OrderedJson numerics = OrderedJson::array(), kernels = OrderedJson::array();
+  for (const KernelsFacts& one : diagnostics.kernels) {
+    numerics.push_back(one.numerics);
+    kernels.push_back(one.id);
+  }
   const auto or_null = [](const auto& facts, const auto& json) {
     return facts ? json(*facts) : OrderedJson();
   };
   OrderedJson stable{{"model_identity", or_null(diagnostics.model, identity_json)},
                      {"pipeline_profile", text_or_null(diagnostics.profile)},
                      {"components", std::move(components)},
+                     {"numerics", std::move(numerics)},
                      {"seed", diagnostics.seed},
                      {"role_forgery", role_forgery_json(diagnostics.role_forgery)},
                      {"load_stage_status", load_status_name(diagnostics.load_status)},
@@ -188,6 +196,7 @@ OrderedJson diagnostics_json(const Diagnostics& diagnostics) {
                       {{"stable_message", text_or_null(stable_message(diagnostics.code))},
                        {"numeric_code", static_cast<uint32_t>(diagnostics.code)}}}};
   OrderedJson changing{{"transaction_id", diagnostics.transaction_id},
+                       {"kernels", std::move(kernels)},
                        {"threads", diagnostics.n_threads},
                        {"peak_memory_bytes", os::peak_memory_bytes()},
                        {"performance_metrics", or_null(diagnostics.generation, performance_json)},

@@ -29,8 +29,14 @@ std::string checksum_of(std::string_view sha256);
 Result<ModelIdentity> identity_of(const model::ModelFile& file, std::string_view sha256);
 
 struct Component {
-  std::string role;  // "loader", "tokenizer", "template", "kernels", "parser"
+  std::string role;  // "loader", "tokenizer", "template", "parser"
   std::string id;
+};
+
+/// Which kernels they are depends on the processor; what their class promises does not.
+struct KernelsFacts {
+  std::string id;
+  std::string numerics;
 };
 
 struct GenerationFacts {
@@ -47,6 +53,10 @@ struct GenerationFacts {
   double time_to_first_token_s = 0;
   double decode_s = 0;
 };
+
+/// Tokens a second of answers that took decode_s from their first tokens on, whose own times are
+/// those of the prefill; 0 where nothing was timed.
+double decode_speed(uint64_t n_tokens, double decode_s, uint64_t n_answers = 1);
 
 struct KvFacts {
   config::ContextPolicy policy = config::ContextPolicy::kFull;
@@ -79,6 +89,7 @@ struct Diagnostics {
   uint64_t seed = 0;
   std::optional<ModelIdentity> model;
   std::vector<Component> components;
+  std::vector<KernelsFacts> kernels;  // of each backend; the first runs what no override names
   std::optional<RoleForgery> role_forgery;  // of a rendered prompt
   std::optional<GenerationFacts> generation;
   std::optional<KvFacts> kv;
@@ -92,7 +103,7 @@ struct Diagnostics {
 };
 
 /// {"schema_version", "stable": {...}, "volatile": {...}}: the bytes of stable are the same for the
-/// same config, prompt and seed, with any number of threads.
+/// same config, prompt and seed, on any processor and with any number of threads.
 OrderedJson diagnostics_json(const Diagnostics& diagnostics);
 /// The JSON Schema of that (draft 2020-12).
 std::string diagnostics_schema();

@@ -85,6 +85,8 @@ OrderedJson stable_schema() {
        {"pipeline_profile", described(nullable({{"type", "string"}}),
                                       "Of sampling; null: its stages are written out.")},
        {"components", {{"type", "array"}, {"items", component}}},
+       {"numerics",
+        {{"type", "array"}, {"items", typed("string", "The class of a backend's results.")}}},
        {"seed", count("Key of every coin.")},
        {"role_forgery",
         described(nullable({{"type", "string"}}),
@@ -111,12 +113,14 @@ OrderedJson volatile_schema() {
   const OrderedJson uuid{
       {"type", "string"},
       {"pattern", "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"}};
-  return object({{"transaction_id", uuid},
-                 {"threads", count("That computed.")},
-                 {"peak_memory_bytes", count("The most that the process had at once.")},
-                 {"performance_metrics", nullable(metrics)},
-                 {"error_detail", described(nullable({{"type", "string"}}),
-                                            "What was seen and expected, where.")}});
+  return object(
+      {{"transaction_id", uuid},
+       {"kernels", {{"type", "array"}, {"items", typed("string", "The plugin of a backend.")}}},
+       {"threads", count("That computed.")},
+       {"peak_memory_bytes", count("The most that the process had at once.")},
+       {"performance_metrics", nullable(metrics)},
+       {"error_detail",
+        described(nullable({{"type", "string"}}), "What was seen and expected, where.")}});
 }
 
 }  // namespace

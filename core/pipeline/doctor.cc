@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/pipeline/text_stream.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -168,10 +169,10 @@ class Doctor {
     const size_t next_user = conversation.bytes.find(kTest, answer_end);
     for (size_t i = 0; i < encoding.ids.size(); ++i) {
       const plumb_span span = encoding.spans[i];
-      const auto id = static_cast<uint32_t>(encoding.ids[i]);
+      const int32_t id = encoding.ids[i];
       if (span.begin < answer_end || span.end > next_user || span.begin == span.end) continue;
-      if ((bits[id / 64] >> (id % 64) & 1) == 0) continue;
-      if ((tokens_->attributes(encoding.ids[i]) & PLUMB_TOKEN_END) == 0) {
+      if (!has_id(bits, id)) continue;
+      if ((tokens_->attributes(id) & PLUMB_TOKEN_END) == 0) {
         fault("wrong_end_token",
               "the template ends an answer with token " + std::to_string(id) + ", " +
                   in_quotes(conversation.bytes.substr(span.begin, span.end - span.begin)) +
@@ -238,8 +239,8 @@ class Doctor {
       seen_.skipped.push_back("model: " + hyper.error().message);
       return {};
     }
-    PLUMB_ASSIGN(model::Decoder* const decoder, pipeline_.decoder());
     PLUMB_ASSIGN(SamplerChain sampler, pipeline_.sampler());
+    PLUMB_ASSIGN(model::Decoder* const decoder, pipeline_.decoder());
     GenerationRequest request = pipeline_.generation_request(seen_.ids);
     request.max_tokens = std::min(request.max_tokens, kTokens);
     PLUMB_ASSIGN(const Generation generation, generate(*decoder, sampler, *tokens_, request));

@@ -56,7 +56,8 @@ enum class LoadStatus {
 /// "KV_ALLOCATION_SUCCESS".
 std::string_view load_status_name(LoadStatus status);
 
-/// What a transaction is doing, in order.
+/// What a transaction is doing, in order; kPlugins again once the prompt's ids are there, for the
+/// parts that an answer needs.
 enum class Stage {
   kConfig,
   kPlugins,

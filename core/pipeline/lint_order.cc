@@ -1,5 +1,6 @@
 // lint_order.cc: rules on the order of stages. Sources: core/doc/lint.md.
 #include "core/pipeline/lint_subject.h"
+#include "core/pipeline/sampler_chain.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -7,8 +8,6 @@ namespace {
 constexpr auto kNote = LintLevel::kNote;
 constexpr auto kWarning = LintLevel::kWarning;
 
-const std::initializer_list<std::string_view> kDraws = {"greedy", "cdf", "gumbel", "xorshift64",
-                                                        "mirostat_v2"};
 const std::initializer_list<std::string_view> kTruncations = {"top_k", "top_p", "min_p", "typical",
                                                               "top_n_sigma"};
 const std::initializer_list<std::string_view> kPenalties = {"frequency", "presence", "repetition",
@@ -19,12 +18,12 @@ const LintStage& stage_of(const LintSubject& subject, size_t i) {
 }
 
 bool is_behind_a_draw(const LintSubject& subject, size_t i) {
-  return subject.has_before(i, kDraws);
+  return subject.has_before(i, kDrawStages);
 }
 
 /// A stage that this list does not know may draw.
 bool is_last_without_draw(const LintSubject& subject, size_t i) {
-  return i + 1 == subject.stages().size() && !subject.has(kDraws) &&
+  return i + 1 == subject.stages().size() && !subject.has(kDrawStages) &&
          (stage_of(subject, i).is_one_of(kTruncations) ||
           stage_of(subject, i).is_one_of(kPenalties) ||
           stage_of(subject, i)
@@ -64,8 +63,9 @@ bool is_typical_without_cap(const LintSubject& subject, size_t i) {
 
 bool is_idle_before_greedy(const LintSubject& subject, size_t i) {
   const auto& stages = subject.stages();
-  const auto draw = std::find_if(stages.begin(), stages.end(),
-                                 [](const LintStage& stage) { return stage.is_one_of(kDraws); });
+  const auto draw = std::find_if(stages.begin(), stages.end(), [](const LintStage& stage) {
+    return stage.is_one_of(kDrawStages);
+  });
   return draw != stages.end() && draw->name == "greedy" && !subject.has({"xtc", "typical"}) &&
          stage_of(subject, i)
              .is_one_of({"temperature", "dynamic_temperature", "top_k", "top_p", "min_p",
@@ -79,7 +79,7 @@ bool is_mirostat_of_a_part(const LintSubject& subject, size_t i) {
 
 bool is_repeated(const LintSubject& subject, size_t i) {
   const LintStage& stage = stage_of(subject, i);
-  return !stage.is_one_of({"scripted", "logit_bias"}) && !stage.is_one_of(kDraws) &&
+  return !stage.is_one_of({"scripted", "logit_bias"}) && !stage.is_one_of(kDrawStages) &&
          subject.has_before(i, {stage.name});
 }
 

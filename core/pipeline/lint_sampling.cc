@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/pipeline/lint_subject.h"
+#include "core/pipeline/sampler_chain.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -77,8 +78,8 @@ bool is_top_k_alone(const LintSubject& subject, size_t i) {
 }
 
 bool seeds_by_zero(const LintSubject& subject, size_t i) {
-  return subject.config().sampling.seed == 0 &&
-         stage_of(subject, i).is_one_of({"cdf", "gumbel", "xorshift64", "mirostat_v2"});
+  return subject.config().sampling.seed == 0 && stage_of(subject, i).is_one_of(kDrawStages) &&
+         stage_of(subject, i).name != "greedy";
 }
 
 }  // namespace

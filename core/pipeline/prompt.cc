@@ -4,22 +4,12 @@
 #include <cctype>
 #include <utility>
 
+#include "core/pipeline/added_literal.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/white_space.h"
 
 namespace plumbline::pipeline {
 namespace {
-
-constexpr uint32_t kLiteral = PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN | PLUMB_TOKEN_USER_DEFINED;
-
-void add(std::vector<uint64_t>& bits, int32_t id) {
-  const auto at = static_cast<uint32_t>(id);
-  if (id >= 0 && at / 64 < bits.size()) bits[at / 64] |= uint64_t{1} << (at % 64);
-}
-
-bool has(std::span<const uint64_t> bits, int32_t id) {
-  const auto at = static_cast<uint32_t>(id);
-  return id >= 0 && at / 64 < bits.size() && (bits[at / 64] >> (at % 64) & 1) != 0;
-}
 
 std::string_view cut(std::string_view text, plumb_span span) {
   return text.substr(span.begin, span.end - span.begin);
@@ -27,7 +17,7 @@ std::string_view cut(std::string_view text, plumb_span span) {
 
 // Is it an added literal that can be seen? span: what became it.
 bool is_literal(const Tokenizer& tokenizer, std::string_view text, int32_t id, plumb_span span) {
-  return (tokenizer.attributes(id) & kLiteral) != 0 && id != tokenizer.info().unknown_id &&
+  return (tokenizer.attributes(id) & kAddedLiteral) != 0 && id != tokenizer.info().unknown_id &&
          !is_white_space(cut(text, span));
 }
 
@@ -64,9 +54,9 @@ bool bar_written(const Tokenizer& tokenizer, const Prompt& prompt, const Encodin
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const int32_t id = encoding.ids[i];
     const plumb_span span = encoding.spans[i];
-    if (has(bits, id) || !is_literal(tokenizer, prompt.bytes, id, span)) continue;
+    if (has_id(bits, id) || !is_literal(tokenizer, prompt.bytes, id, span)) continue;
     if (is_strangers(prompt, span)) continue;
-    add(bits, id);
+    add_id(bits, id);
     is_new = true;
   }
   return is_new;
@@ -77,16 +67,16 @@ void bar_source(const Tokenizer& tokenizer, std::string_view source, std::vector
   if (const auto encoding = tokenizer.encode(source, PLUMB_SPECIAL_PARSE)) {
     for (size_t i = 0; i < encoding->ids.size(); ++i) {
       const int32_t id = encoding->ids[i];
-      if (is_literal(tokenizer, source, id, encoding->spans[i])) add(bits, id);
+      if (is_literal(tokenizer, source, id, encoding->spans[i])) add_id(bits, id);
     }
     return;
   }
   // A vocabulary that cannot read the source does not tell which ones: all of them.
   for (uint32_t at = 0; at < tokenizer.info().n_vocab; ++at) {
     const auto id = static_cast<int32_t>(at);
-    if ((tokenizer.attributes(id) & kLiteral) == 0) continue;
+    if ((tokenizer.attributes(id) & kAddedLiteral) == 0) continue;
     const auto literal = tokenizer.piece(id, true);
-    if (!literal || !is_white_space(*literal)) add(bits, id);
+    if (!literal || !is_white_space(*literal)) add_id(bits, id);
   }
 }
 
@@ -96,7 +86,7 @@ int32_t literal_id(const Tokenizer& tokenizer, std::string_view literal) {
   if (!encoding) return -1;
   for (size_t i = 0; i < encoding->ids.size(); ++i) {
     const int32_t id = encoding->ids[i];
-    const bool is_added = (tokenizer.attributes(id) & kLiteral) != 0;
+    const bool is_added = (tokenizer.attributes(id) & kAddedLiteral) != 0;
     if (!is_added || cut(literal, encoding->spans[i]).size() != literal.size()) continue;
     if (id != tokenizer.info().unknown_id) return id;
     // It also stands for every text that the vocabulary does not have.
@@ -134,7 +124,7 @@ Result<RoleForgery> judge_joined(const Tokenizer& tokenizer, std::span<const Sha
                                  std::span<const uint64_t> control_bits) {
   for (uint32_t at = 0; at < tokenizer.info().n_vocab && !markers.empty(); ++at) {
     const auto id = static_cast<int32_t>(at);
-    if ((tokenizer.attributes(id) & kLiteral) == 0 || has(control_bits, id)) continue;
+    if ((tokenizer.attributes(id) & kAddedLiteral) == 0 || has_id(control_bits, id)) continue;
     PLUMB_ASSIGN(const std::string_view literal, tokenizer.piece(id, true));
     if (is_white_space(literal) || std::ranges::find(markers, shape(literal)) == markers.end())
       continue;
@@ -151,11 +141,11 @@ Result<std::vector<uint64_t>> control_set(const Tokenizer& tokenizer,
                                           std::string_view template_source,
                                           std::span<const std::string> literals) {
   const uint32_t n_vocab = tokenizer.info().n_vocab;
-  std::vector<uint64_t> bits((uint64_t{n_vocab} + 63) / 64, 0);
+  std::vector<uint64_t> bits(id_words(n_vocab), 0);
   for (uint32_t at = 0; at < n_vocab; ++at) {
     const auto id = static_cast<int32_t>(at);
     if ((tokenizer.attributes(id) & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_UNKNOWN)) != 0)
-      add(bits, id);
+      add_id(bits, id);
   }
   bar_source(tokenizer, template_source, bits);
   for (const std::string& literal : literals) {
@@ -164,7 +154,7 @@ Result<std::vector<uint64_t>> control_set(const Tokenizer& tokenizer,
       return Error{PLUMB_INVALID_CONFIG, "tokenizer.control_literals: " + quoted(literal) +
                                              " is no added token of the vocabulary"};
     }
-    add(bits, id);
+    add_id(bits, id);
   }
   return bits;
 }
@@ -190,7 +180,7 @@ Result<Encoding> encode_rendered(const Tokenizer& tokenizer, const Prompt& promp
   for (size_t i = 0; i < encoding.ids.size(); ++i) {
     const int32_t id = encoding.ids[i];
     // What no token stands for becomes the unknown one, whoever wrote it.
-    if (!has(barred, id) || id == tokenizer.info().unknown_id) continue;
+    if (!has_id(barred, id) || id == tokenizer.info().unknown_id) continue;
     if (is_strangers(prompt, encoding.spans[i])) {
       return Error{PLUMB_INTERNAL, tokenizer.id() + ": token " + std::to_string(id) +
                                        " out of bytes " + std::to_string(encoding.spans[i].begin) +
@@ -221,7 +211,7 @@ Result<RoleForgery> judge_probe(const Tokenizer& tokenizer, std::string_view ren
       const int32_t id = encoding.ids[i];
       const plumb_span span = encoding.spans[i];
       const bool is_inside = gap.begin <= span.begin && span.end <= gap.end;
-      if (!has(control_bits, id) || !is_inside || span.begin == span.end) continue;
+      if (!has_id(control_bits, id) || !is_inside || span.begin == span.end) continue;
       is_marked = true;
       const Shape marker = shape(cut(rendered, span));
       const bool is_special = (tokenizer.attributes(id) & PLUMB_TOKEN_CONTROL) != 0;

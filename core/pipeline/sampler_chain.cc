@@ -16,6 +16,16 @@ uint64_t state_bytes(const plumb_sampler& table, void* self) {
   return table.state_bytes != nullptr ? table.state_bytes(self) : 0;
 }
 
+std::string draw_stage_names() {
+  std::string names;
+  for (size_t at = 0; const std::string_view name : kDrawStages) {
+    if (at > 0) names += at + 1 < kDrawStages.size() ? ", " : " or ";
+    names += name;
+    ++at;
+  }
+  return names;
+}
+
 /// Whether what a cap cut away may have been drawn: its last candidate is still there, and there
 /// was a coin.
 bool is_cap_hit(const plumb_candidates& left) {
@@ -99,7 +109,7 @@ Result<Pick> SamplerChain::pick(std::span<const float> logits, plumb_sample_cont
   }
   if (candidates_.picked < 0 || static_cast<uint32_t>(candidates_.picked) >= context.n_vocab) {
     return Error{PLUMB_INVALID_CONFIG,
-                 "no sampler stage picked an id: end the list with greedy, cdf or gumbel"};
+                 "no sampler stage picked an id: end the list with " + draw_stage_names()};
   }
   const bool cap_hit = is_cap_hit(candidates_);
   n_cap_hits_ += cap_hit ? 1 : 0;

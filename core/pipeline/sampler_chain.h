@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,10 @@
 #include "plumb/sdk/result.h"
 
 namespace plumbline::pipeline {
+
+/// The stages of this program that pick. Other libraries may offer more.
+inline const std::initializer_list<std::string_view> kDrawStages = {"greedy", "cdf", "gumbel",
+                                                                    "xorshift64", "mirostat_v2"};
 
 /// What one draw left behind, for reports and traces.
 struct Pick {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::pipeline {
 namespace {
@@ -161,10 +162,10 @@ std::vector<int32_t> Tokenizer::ids_with(std::span<const std::string> texts, uin
 }
 
 std::vector<uint64_t> Tokenizer::control_bits(uint32_t n_ids) const {
-  std::vector<uint64_t> bits((uint64_t{n_ids} + 63) / 64, 0);
+  std::vector<uint64_t> bits(id_words(n_ids), 0);
   for (uint32_t token = 0; token < std::min(n_ids, info_.n_vocab); ++token) {
-    if (attributes(static_cast<int32_t>(token)) & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_END))
-      bits[token / 64] |= uint64_t{1} << (token % 64);
+    const auto id = static_cast<int32_t>(token);
+    if (attributes(id) & (PLUMB_TOKEN_CONTROL | PLUMB_TOKEN_END)) add_id(bits, id);
   }
   return bits;
 }

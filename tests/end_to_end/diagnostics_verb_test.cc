@@ -52,6 +52,25 @@ TEST_F(Diagnostics, StableBytesAreTheSameAgainAndWithOtherThreads) {
   EXPECT_NE(first["stable"].dump(), other["stable"].dump());
 }
 
+TEST_F(Diagnostics, StableBytesAreTheSameOnOtherKernelsOfTheClass) {
+  const std::string sampled =
+      "-p 'Who is Captain?' --set sampling.profile=balanced --set kernels.backend=plumb.cpu.";
+  const json scalar = payload(sampled + "scalar");
+  EXPECT_EQ(scalar["stable"]["numerics"], json::array({"canonical-1"}));
+  EXPECT_EQ(scalar["volatile"]["kernels"], json::array({"plumb.cpu.scalar"}));
+  size_t n_others = 0;
+  for (const std::string isa : {"avx2", "avx512", "neon"}) {
+    if (shell("$PLUMB logits tiny-world --ids 1 --json --set kernels.backend=plumb.cpu." + isa)
+            .exit != 0)
+      continue;
+    ++n_others;
+    const json other = payload(sampled + isa);
+    EXPECT_EQ(other["stable"].dump(), scalar["stable"].dump()) << isa;
+    EXPECT_EQ(other["volatile"]["kernels"], json::array({"plumb.cpu." + isa}));
+  }
+  if (n_others == 0) GTEST_SKIP() << "no other kernels run on this machine";
+}
+
 TEST_F(Diagnostics, TellsWhatAnAnswerWas) {
   const json seen = payload("-p 'Who is Captain?' --set generation.max_tokens=64");
   const json& stable = seen["stable"];
@@ -113,6 +132,8 @@ TEST_F(Diagnostics, EveryFailureHasItsNumber) {
   expect_failure("--raw -p ''", 2, 2, "KV_ALLOCATION_SUCCESS");
   expect_failure(prompt + "--set 'sampling.stages=[temperature: {t: 0.5}]'", 2, 20,
                  "KV_ALLOCATION_SUCCESS");
+  // Before anything is loaded that takes long.
+  expect_failure(prompt + "--set 'sampling.stages=[top_k: {k: -1}, cdf]'", 2, 20, "IDLE");
 }
 
 TEST_F(Diagnostics, CallsAndReasoningAreApart) {

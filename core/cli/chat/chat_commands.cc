@@ -1,5 +1,4 @@
 // The commands of a conversation.
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -197,25 +196,22 @@ void Chat::show(std::string_view) {
 
 void Chat::stats(std::string_view) {
   const auto used = usage();
-  const auto rate = [](uint64_t n, double seconds) {
-    return seconds > 0 ? static_cast<double>(n) / seconds : 0;
-  };
-  const uint64_t n_run = totals_.n_prompt_tokens - totals_.n_reused_tokens;
+  const auto n_run = static_cast<double>(totals_.n_prompt_tokens - totals_.n_reused_tokens);
   char text[640];
-  std::snprintf(
-      text, sizeof text,
-      "context   %u of %u tokens, %.1f MiB\n"
-      "answers   %llu, %llu tokens, %.1f/s\n"
-      "prompts   %llu tokens, %llu of them kept from before, the others %.0f/s\n"
-      "left out  %llu messages since the beginning",
-      used.held_rows, used.capacity_rows,
-      static_cast<double>(used.held_rows * used.kv_bytes_per_row) / (1 << 20),
-      static_cast<unsigned long long>(totals_.n_answers),
-      static_cast<unsigned long long>(totals_.n_tokens),
-      rate(totals_.n_tokens - std::min(totals_.n_tokens, totals_.n_answers), totals_.decode_s),
-      static_cast<unsigned long long>(totals_.n_prompt_tokens),
-      static_cast<unsigned long long>(totals_.n_reused_tokens), rate(n_run, totals_.prefill_s),
-      static_cast<unsigned long long>(used.n_evicted_messages));
+  std::snprintf(text, sizeof text,
+                "context   %u of %u tokens, %.1f MiB\n"
+                "answers   %llu, %llu tokens, %.1f/s\n"
+                "prompts   %llu tokens, %llu of them kept from before, the others %.0f/s\n"
+                "left out  %llu messages since the beginning",
+                used.held_rows, used.capacity_rows,
+                static_cast<double>(used.held_rows * used.kv_bytes_per_row) / (1 << 20),
+                static_cast<unsigned long long>(totals_.n_answers),
+                static_cast<unsigned long long>(totals_.n_tokens),
+                pipeline::decode_speed(totals_.n_tokens, totals_.decode_s, totals_.n_answers),
+                static_cast<unsigned long long>(totals_.n_prompt_tokens),
+                static_cast<unsigned long long>(totals_.n_reused_tokens),
+                totals_.prefill_s > 0 ? n_run / totals_.prefill_s : 0,
+                static_cast<unsigned long long>(used.n_evicted_messages));
   view_.told(text);
 }
 

@@ -87,14 +87,12 @@ std::unique_ptr<ChatView> make_json_view() {
 }
 
 std::string speed_of(const Answer& answer) {
-  // Of the tokens behind the first, whose time is the prefill's.
-  const bool is_timed = answer.decode_s > 0 && answer.ids.size() > 1;
+  const double speed = pipeline::decode_speed(answer.ids.size(), answer.decode_s);
   char text[64];
   std::snprintf(text, sizeof text, "%zu tokens", answer.ids.size());
   std::string line = text;
-  if (is_timed) {
-    std::snprintf(text, sizeof text, ", %.1f/s",
-                  static_cast<double>(answer.ids.size() - 1) / answer.decode_s);
+  if (speed > 0) {
+    std::snprintf(text, sizeof text, ", %.1f/s", speed);
     line += text;
   }
   return line;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/diff/text_signatures/samplers.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::diff {
 namespace {
@@ -21,10 +22,9 @@ void mirror(Draw& draw) {
   mirror(draw.generated_ids, n_vocab);
   const std::vector<uint64_t> bits = draw.control_bits;
   std::ranges::fill(draw.control_bits, 0);
-  for (size_t id = 0; id < n_vocab && !bits.empty(); ++id) {
-    if ((bits[id / 64] >> (id % 64) & 1) == 0) continue;
-    const size_t other = n_vocab - 1 - id;
-    draw.control_bits[other / 64] |= uint64_t{1} << (other % 64);
+  for (size_t at = 0; at < n_vocab; ++at) {
+    if (has_id(bits, static_cast<int32_t>(at)))
+      add_id(draw.control_bits, static_cast<int32_t>(n_vocab - 1 - at));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/diff/text_signatures/samplers.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/philox.h"
 
 namespace plumbline::diff {
@@ -31,9 +32,8 @@ void add_history(Draw& probe) {
   if (ids.size() < kBest) return;
   probe.prompt_ids = {ids[0], ids[1], ids[3], ids[0], ids[5], ids[4], ids[2]};
   probe.generated_ids = {ids[1], ids[2], ids[3], ids[1], ids[2], ids[5], ids[4]};
-  probe.control_bits.resize((probe.logits.size() + 63) / 64);
-  const auto control = static_cast<size_t>(ids[3]);
-  probe.control_bits[control / 64] |= uint64_t{1} << (control % 64);
+  probe.control_bits.resize(id_words(probe.logits.size()));
+  add_id(probe.control_bits, ids[3]);
 }
 
 }  // namespace

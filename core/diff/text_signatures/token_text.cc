@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/diff/text_signatures/tokens.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/utf8.h"
 #include "plumb/sdk/white_space.h"
 
@@ -100,8 +101,8 @@ void add_literal_hypotheses(const TokenEvidence& evidence, TokenHypotheses& out)
     add_asked(
         evidence, "added_token_split", "B reads the added token \"" + shown + "\" as text",
         [literal](const Tokenizer& tokenizer, std::string_view text) {
-          std::vector<uint64_t> bits((uint64_t{tokenizer.info().n_vocab} + 63) / 64, 0);
-          bits[static_cast<size_t>(literal) / 64] |= uint64_t{1} << (literal % 64);
+          std::vector<uint64_t> bits(id_words(tokenizer.info().n_vocab), 0);
+          add_id(bits, literal);
           const plumb_span all{0, text.size()};
           return tokenizer.encode(text, PLUMB_SPECIAL_PARSE, {{&all, 1}, bits});
         },

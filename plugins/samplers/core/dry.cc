@@ -3,6 +3,7 @@
 
 #include "candidates.h"
 #include "history.h"
+#include "plumb/sdk/id_bits.h"
 #include "plumb/sdk/math.h"
 #include "stage.h"
 
@@ -69,11 +70,8 @@ class Dry : public Stage {
   }
 
  private:
-  uint64_t n_words() const { return (uint64_t{n_vocab_} + 63) / 64; }
+  uint64_t n_words() const { return id_words(n_vocab_); }
 
-  static bool has(const uint64_t* bits, int32_t id) {
-    return (bits[id / 64] >> (id % 64) & 1) != 0;
-  }
   bool is_in_vocabulary(int32_t id) const {
     return id >= 0 && static_cast<uint32_t>(id) < n_vocab_;
   }
@@ -82,7 +80,7 @@ class Dry : public Stage {
     std::fill_n(bits, n_words(), uint64_t{0});
     for (uint64_t i = 0; i < context.n_breaker_ids; ++i) {
       const int32_t id = context.breaker_ids[i];
-      if (is_in_vocabulary(id)) bits[id / 64] |= uint64_t{1} << (id % 64);
+      if (is_in_vocabulary(id)) add_id(bits, id);
     }
   }
 
@@ -97,7 +95,7 @@ class Dry : public Stage {
     uint64_t most = 0;  // no repeat reaches back over a breaker
     while (most < std::min(n, most_length_)) {
       const int32_t id = window.from_end(most);
-      if (is_in_vocabulary(id) && has(breakers, id)) break;
+      if (is_in_vocabulary(id) && has_id(breakers, id)) break;
       ++most;
     }
     if (most < settings_.allowed_length) return;
@@ -118,7 +116,7 @@ class Dry : public Stage {
       if (k < most) z[k] = static_cast<uint32_t>(length);
       if (length < settings_.allowed_length) continue;
       const int32_t next = window.from_end(k - 1);
-      if (!is_in_vocabulary(next) || has(breakers, next)) continue;
+      if (!is_in_vocabulary(next) || has_id(breakers, next)) continue;
       if (!settings_.rule.may_touch(context, next)) continue;
       longest[next] = std::max(longest[next], static_cast<uint32_t>(length));
     }

@@ -2,6 +2,7 @@
 
 #include "candidates.h"
 #include "plumb/sdk/abi.h"
+#include "plumb/sdk/id_bits.h"
 #include "stage.h"
 
 namespace plumbline::samplers::core {
@@ -19,7 +20,7 @@ class GrammarMask : public Stage {
     if (!PLUMB_HAS(&context, plumb_sample_context, allowed_bits) || context.allowed_bits == nullptr)
       return PLUMB_OK;
     const uint64_t* const bits = context.allowed_bits;
-    const auto is_allowed = [bits](int32_t id) { return (bits[id / 64] >> (id % 64) & 1) != 0; };
+    const auto is_allowed = [bits](int32_t id) { return has_id(bits, id); };
     bool has_mass = false;
     for (uint32_t i = 0; i < candidates.n && !has_mass; ++i)
       has_mass = is_allowed(candidates.ids[i]) && !std::isinf(candidates.logits[i]);

@@ -6,6 +6,7 @@
 
 #include "parameters.h"
 #include "plumb/ext/sampler.h"
+#include "plumb/sdk/id_bits.h"
 
 namespace plumbline::samplers::core {
 
@@ -38,7 +39,7 @@ struct CountingRule {
   /// Whether a penalty may touch this id of the vocabulary.
   bool may_touch(const plumb_sample_context& context, int32_t id) const {
     if (!spares_control || context.control_bits == nullptr) return true;
-    return (context.control_bits[id / 64] >> (id % 64) & 1) == 0;
+    return !has_id(context.control_bits, id);
   }
   /// How often each id stands in the window: counts[n_vocab]. An id that may not be touched counts
   /// 0; one outside the vocabulary is not looked at.

@@ -35,6 +35,7 @@ TEST(Diagnostics, IsAsTheSchemaSaysEmptyOrFull) {
                        .vocab_size = 7};
   diagnostics.profile = "balanced";
   diagnostics.components = {{"loader", "plumb.loaders.gguf"}};
+  diagnostics.kernels = {{"plumb.cpu.scalar", "canonical-1"}};
   diagnostics.generation.emplace().stop = pipeline::Stop{pipeline::Stop::Kind::kTail, 3, 7};
   diagnostics.kv.emplace();
   diagnostics.fail(ErrorCode::kBusy, "another one");

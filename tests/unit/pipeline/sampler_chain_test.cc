@@ -1,6 +1,7 @@
 // A chain of stages: which errors it gives, and that one pick does not touch the next.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/unit/pipeline/tiny_world.h"
@@ -59,7 +60,26 @@ TEST(SamplerChain, NeedsAStageThatPicks) {
   const auto pick = chain->pick(std::vector<float>(kVocab, 0), {});
   ASSERT_FALSE(pick);
   EXPECT_EQ(pick.error().code, PLUMB_INVALID_CONFIG);
-  EXPECT_THAT(pick.error().message, HasSubstr("end the list with greedy, cdf or gumbel"));
+  EXPECT_THAT(pick.error().message,
+              HasSubstr("end the list with greedy, cdf, gumbel, xorshift64 or mirostat_v2"));
+}
+
+// Of every stage that does something without parameters.
+TEST(SamplerChain, DrawStagesAreThoseThatPick) {
+  const auto libraries = host().find_all<plumb_sampler>({.pin = "plumb.samplers.core"});
+  ASSERT_EQ(libraries.size(), 1u);
+  size_t n_draws = 0;
+  for (uint32_t index = 0;; ++index) {
+    const std::string name = to_string(libraries[0].table->stage_at(index));
+    if (name.empty()) break;
+    auto chain = chain_of({stage(name)});
+    if (!chain) continue;
+    const bool picks = static_cast<bool>(chain->pick(std::vector<float>{0, 1, 2, 3}, {}));
+    EXPECT_EQ(picks, std::ranges::find(pipeline::kDrawStages, name) != pipeline::kDrawStages.end())
+        << name;
+    n_draws += picks ? 1 : 0;
+  }
+  EXPECT_EQ(n_draws, pipeline::kDrawStages.size());
 }
 
 TEST(SamplerChain, RefusesLogitsOfAnotherVocabularyAndWithoutADistribution) {
