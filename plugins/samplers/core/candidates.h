@@ -48,17 +48,17 @@ plumb_status find_best(const plumb_candidates& candidates, uint32_t* index, plum
 /// min(m, n). buffer: room for min(2 m, n). O(n) for any m.
 size_t select_best(const plumb_candidates& candidates, size_t m, uint64_t* buffer);
 
-/// Keeps the candidates for which keep(logit, id) holds, in the order in which they lie.
+/// Keeps the candidates for which keep(logit, id) holds, in the order in which they lie. All are
+/// written, kept or not, so that there is no branch for a processor to mispredict.
 template <typename Keep>
 void keep_if(plumb_candidates& candidates, Keep keep) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < candidates.n; ++i) {
     const float logit = candidates.logits[i];
     const int32_t id = candidates.ids[i];
-    if (!keep(logit, id)) continue;
     candidates.logits[n] = logit;
     candidates.ids[n] = id;
-    ++n;
+    n += keep(logit, id) ? 1 : 0;
   }
   candidates.n = n;
 }

@@ -8,12 +8,16 @@ Distribution Distribution::of(const plumb_candidates& candidates, float largest,
   visit_weights(candidates.logits, candidates.n, largest,
                 [&](uint32_t first, const double* masses, uint32_t n) {
                   if (weights != nullptr) std::copy_n(masses, n, weights + first);
+                  const float* const logits = candidates.logits + first;
+                  double sum = total, sum_below = below;  // in registers
                   for (uint32_t i = 0; i < n; ++i) {
-                    total += masses[i];
-                    const double depth = static_cast<double>(candidates.logits[first + i]) -
-                                         static_cast<double>(largest);
-                    below += masses[i] > 0 ? masses[i] * depth : 0;
+                    sum += masses[i];
+                    const double depth =
+                        static_cast<double>(logits[i]) - static_cast<double>(largest);
+                    sum_below += masses[i] > 0 ? masses[i] * depth : 0;
                   }
+                  total = sum;
+                  below = sum_below;
                 });
   const double ln_total = math::log(total);
   return {largest, total, ln_total, ln_total - below / total};
