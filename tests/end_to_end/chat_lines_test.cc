@@ -199,7 +199,8 @@ TEST_F(ChatLines, PayloadsForPrograms) {
     EXPECT_EQ(stable["error_recovery"]["numeric_code"], event["event"] == "error" ? 11 : 0);
     EXPECT_EQ(stable["load_stage_status"], "KV_ALLOCATION_SUCCESS");
     EXPECT_EQ(stable["model_identity"]["architecture"], "llama");
-    EXPECT_EQ(stable["components"].size(), 4u);
+    EXPECT_EQ(stable["components"].size(), 3u);
+    EXPECT_EQ(stable["numerics"], json::array({"canonical-1"}));
     if (event["event"] == "error") {
       EXPECT_EQ(payloads.back()["volatile"]["error_detail"], event["message"]);
       continue;

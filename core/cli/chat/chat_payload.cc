@@ -25,14 +25,15 @@ void open_parts(Session& session, pipeline::Diagnostics& told) {
   told.enter(Stage::kTemplate);
   told.components.push_back({"template", part_or_stop(pipeline.chat_template())->id()});
   told.role_forgery = part_or_stop(pipeline.role_forgery());
+  told.enter(Stage::kPlugins);
+  part_or_stop(pipeline.sampler());  // a wrong parameter is told before weights are loaded
+  if (const auto parser = part_or_stop(pipeline.output_parser()))
+    told.components.push_back({"parser", parser->id()});
   told.enter(Stage::kWeights);
   part_or_stop(pipeline.decoder());
   told.load_status = pipeline::LoadStatus::kKvAllocationSuccess;
   for (const auto& backend : pipeline.backends())
-    told.components.push_back({"kernels", backend->id()});
-  told.enter(Stage::kPlugins);
-  if (const auto parser = part_or_stop(pipeline.output_parser()))
-    told.components.push_back({"parser", parser->id()});
+    told.kernels.push_back({backend->id(), backend->numerics()});
 }
 
 pipeline::Diagnostics next_transaction(const pipeline::Diagnostics& opened,
