@@ -128,7 +128,7 @@ TEST_F(Diagnostics, EveryFailureHasItsNumber) {
   expect_failure("--messages odd.json", 2, 17, "IDLE");
   expect_failure(prompt + "--set context.length=1000000 --set context.kv_budget_mib=1", 2, 11,
                  "KV_ALLOCATION_FAILED");
-  expect_failure(prompt + "--set context.length=20", 2, 11, "KV_ALLOCATION_SUCCESS");
+  expect_failure(prompt + "--set context.length=36", 2, 11, "KV_ALLOCATION_SUCCESS");
   expect_failure("--raw -p ''", 2, 2, "KV_ALLOCATION_SUCCESS");
   expect_failure(prompt + "--set 'sampling.stages=[temperature: {t: 0.5}]'", 2, 20,
                  "KV_ALLOCATION_SUCCESS");
