@@ -165,6 +165,7 @@ void add_plugins(CLI::App& app, int& exit) {
   one->footer("Example:\n  plumb plugins inspect plumb.cpu.avx2");
   add("doctor", "Loads everything and explains every decision", doctor)
       ->footer("Example:\n  plumb plugins doctor");
+  add_plugin_kit(*verb, exit);
 }
 
 }  // namespace plumbline::cli

@@ -42,11 +42,15 @@ void PipelineOptions::add_to(CLI::App& verb) {
       ->allow_extra_args(false);
 }
 
-std::string shipped_configs() {
+std::string shipped_data() {
   return (fs::path(value_or_stop(os::executable_path(), kUsage)).parent_path() /
-          "../share/plumbline/configs")
+          "../share/plumbline")
       .lexically_normal()
       .string();
+}
+
+std::string shipped_configs() {
+  return shipped_data() + "/configs";
 }
 
 std::string find_config(const std::string& name) {

@@ -129,7 +129,9 @@ Host make_host(const std::vector<std::string>& paths);
 
 /// A config file by path, or one that is shipped by its name ("smollm2").
 std::string find_config(const std::string& name);
-/// Folder with the shipped configs: ../share/plumbline/configs from the executable.
+/// Folder of what is shipped beside the program: ../share/plumbline from the executable.
+std::string shipped_data();
+/// Folder with the shipped configs.
 std::string shipped_configs();
 
 /// Writes data to stdout, at once. (The process ends with its reader: SIGPIPE.)

@@ -21,6 +21,7 @@ void add_reproduce(CLI::App& app, int& exit);
 void add_perplexity(CLI::App& app, int& exit);
 void add_bench(CLI::App& app, int& exit);
 void add_plugins(CLI::App& app, int& exit);
+void add_plugin_kit(CLI::App& plugins, int& exit);
 void add_model(CLI::App& app, int& exit);
 void add_model_quantize(CLI::App& model, int& exit);
 void add_golden(CLI::App& app, int& exit);

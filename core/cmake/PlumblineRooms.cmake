@@ -30,7 +30,9 @@ function(plumb_plugin id)
   list(FILTER inner EXCLUDE REGEX "plugin\\.cc?$")
   set(outer ${PLUGIN_SOURCES})
   list(FILTER outer INCLUDE REGEX "plugin\\.cc?$")
-  add_library(${id} MODULE ${outer})
+  plumbline_add_plugin(${id} SOURCES ${outer} EXTENSIONS ${PLUGIN_EXTENSIONS} VERSION ${PROJECT_VERSION}
+    VENDOR Plumbline LICENSE Apache-2.0 DESCRIPTION "${PLUGIN_DESCRIPTION}" OPTIONS ${PLUGIN_OPTIONS}
+    OUTPUT_DIRECTORY ${PLUMB_PLUGIN_DIR})
   if(inner)
     add_library(${id}.objects OBJECT ${inner})
     target_include_directories(${id}.objects PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
@@ -38,35 +40,19 @@ function(plumb_plugin id)
     target_link_libraries(${id}.objects PUBLIC plumb_sdk ${PLUGIN_PACKAGES} PRIVATE plumb_options)
     target_link_libraries(${id} PRIVATE ${id}.objects)
   endif()
-  target_compile_options(${id} PRIVATE ${PLUGIN_OPTIONS})
-  target_compile_definitions(${id} PRIVATE
-    PLUMB_PLUGIN_ID="${id}" PLUMB_PLUGIN_VERSION="${PROJECT_VERSION}"
-    PLUMB_PLUGIN_VENDOR="Plumbline" PLUMB_PLUGIN_LICENSE="Apache-2.0"
-    PLUMB_PLUGIN_DESCRIPTION="${PLUGIN_DESCRIPTION}"
-    PLUMB_PLUGIN_BUILD="${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${PLUGIN_OPTIONS}")
-  target_link_libraries(${id} PRIVATE plumb_sdk plumb_options ${PLUGIN_PACKAGES})
-  set_target_properties(${id} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PLUMB_PLUGIN_DIR}
-                                         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/core/cmake/plugin.map)
-  target_link_options(${id} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/core/cmake/plugin.map)
+  target_link_libraries(${id} PRIVATE plumb_options ${PLUGIN_PACKAGES})
   if(NOT PLUMB_SANITIZE)
     target_link_options(${id} PRIVATE -Wl,--no-undefined)
   endif()
-
-  plumb_plugin_manifest(${id} "${PLUGIN_DESCRIPTION}" ${PLUGIN_EXTENSIONS})
-  # Where the host looks, from its own executable: ../lib/plumbline, whatever the system calls its library folder.
-  install(TARGETS ${id} LIBRARY DESTINATION lib/plumbline)
-  set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
+  plumb_install_plugin(${id} $<TARGET_FILE:${id}>)
 endfunction()
 
-# plumb_plugin_manifest(id "description" plumb.sampler/1 ...): the side-car manifest of a plugin.
-function(plumb_plugin_manifest id description)
-  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE extensions)
-  list(JOIN extensions ", " extensions)
-  file(GENERATE OUTPUT ${PLUMB_PLUGIN_DIR}/${id}.plugin.json CONTENT
-"{\"id\": \"${id}\", \"version\": \"${PROJECT_VERSION}\", \"abi\": [1, 1], \"extensions\": [${extensions}],
- \"vendor\": \"Plumbline\", \"license\": \"Apache-2.0\", \"description\": \"${description}\"}
-")
+# plumb_install_plugin(id file): the library and its manifest, where the host looks, from its own executable:
+# ../lib/plumbline, whatever the system calls its library folder.
+function(plumb_install_plugin id file)
+  install(PROGRAMS ${file} DESTINATION lib/plumbline)
   install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
+  set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
 endfunction()
 
 # plumb_python_runner(transformers): the Python files, maps and requirements of this folder, and the loop of the SDK

@@ -100,9 +100,9 @@ function(plumb_rust_plugin id)
   add_dependencies(${id} ${id}.build)
   file(STRINGS Cargo.toml description REGEX "^description = ")
   string(REGEX REPLACE "^description = \"(.*)\"$" "\\1" description "${description}")
-  plumb_plugin_manifest(${id} "${description}" ${PLUGIN_EXTENSIONS})
-  install(FILES ${made} DESTINATION lib/plumbline)
-  set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
+  plumbline_write_manifest(${id} ${PLUMB_PLUGIN_DIR}/${id}.plugin.json VERSION ${PROJECT_VERSION} VENDOR Plumbline
+    LICENSE Apache-2.0 DESCRIPTION "${description}" EXTENSIONS ${PLUGIN_EXTENSIONS})
+  plumb_install_plugin(${id} ${made})
 endfunction()
 
 # plumb_rust_test(name PACKAGE plumb): the package's own tests are one ctest of tier check. None where there is no Rust.

@@ -1,40 +1,12 @@
 #include "core/model/placement.h"
 
-#include "plumb/ext/kernels.h"
+#include "plumb/sdk/kernels/op_schema.h"
 
 namespace plumbline::model {
 
 const char* op_kind_name(uint32_t kind) {
-  switch (kind) {
-    case PLUMB_OP_EMBED:
-      return "embed";
-    case PLUMB_OP_RMS_NORM:
-      return "rms_norm";
-    case PLUMB_OP_LAYER_NORM:
-      return "layer_norm";
-    case PLUMB_OP_QUANTIZE:
-      return "quantize";
-    case PLUMB_OP_MATMUL:
-      return "matmul";
-    case PLUMB_OP_ROPE:
-      return "rope";
-    case PLUMB_OP_KV_APPEND:
-      return "kv_append";
-    case PLUMB_OP_ATTEND:
-      return "attend";
-    case PLUMB_OP_ACTIVATE:
-      return "activate";
-    case PLUMB_OP_ADD:
-      return "add";
-    case PLUMB_OP_SCALE:
-      return "scale";
-    case PLUMB_OP_SOFTCAP:
-      return "softcap";
-    case PLUMB_OP_ARGMAX:
-      return "argmax";
-    default:
-      return "";
-  }
+  const OpSchema* op = find_op_schema(kind);
+  return op == nullptr ? "" : op->name;
 }
 
 Placement::Placement(std::vector<Override> overrides) {

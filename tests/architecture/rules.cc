@@ -19,6 +19,7 @@ constexpr int kCodeLinesMax = 600;
 const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"base", {}},
     {"hash", {}},
+    {"kit", {"base"}},
     {"editor", {"base"}},
     {"config", {"base"}},
     {"host", {"base", "hash"}},
@@ -33,7 +34,7 @@ const std::map<std::string, std::set<std::string>, std::less<>> kCoreRooms = {
     {"golden", {"base", "config", "diff", "hash", "host", "model", "pipeline"}},
     {"protocol", {"base", "config", "diff", "golden", "host", "model", "pipeline", "trace"}},
     {"cli",
-     {"base", "config", "conversation", "diff", "editor", "golden", "hash", "host", "model",
+     {"base", "config", "conversation", "diff", "editor", "golden", "hash", "host", "kit", "model",
       "pipeline", "protocol", "report", "runner", "trace"}},
 };
 

@@ -85,5 +85,56 @@ TEST_F(PluginVerbs, APinnedBackendThatIsNotThereIsAnError) {
   EXPECT_THAT(said.err, HasSubstr("acme.fast"));
 }
 
+TEST_F(PluginVerbs, SchemaTellsOfEveryOpAsDataAndAsText) {
+  const Outcome told = shell("$PLUMB plugins schema --json");
+  ASSERT_EQ(told.exit, 0) << told.err;
+  const json schema = json::parse(told.out);
+  EXPECT_EQ(schema["extension"], "plumb.kernels/1");
+  EXPECT_EQ(schema["ops"].size(), 13u);
+  const json& matmul = schema["ops"][4];
+  EXPECT_EQ(matmul["name"], "matmul");
+  EXPECT_EQ(matmul["fields"][0]["shape"], "n_out,n_in");
+  const Outcome text = shell("$PLUMB plugins schema");
+  EXPECT_EQ(text.exit, 0);
+  EXPECT_THAT(text.out, HasSubstr("kv_append"));
+}
+
+/// Binaries that were built once, when their version of the interface came: golden/abi/README.md.
+class GoldenPlugin : public PlumbCommand {
+ protected:
+  void SetUp() override {
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "golden/abi has libraries for x86-64";
+#endif
+  }
+};
+
+TEST_F(GoldenPlugin, IsTheOneThatWasBuiltThen) {
+  const json provenance = json::parse(read_file(PLUMB_SOURCE_DIR "/golden/abi/v1/provenance.json"));
+  ASSERT_EQ(provenance["sha256"].size(), 2u);
+  for (const auto& [file, sha256] : provenance["sha256"].items()) {
+    const Outcome sum = shell("sha256sum < $SOURCE/golden/abi/v1/" + file);
+    EXPECT_EQ(sum.out.substr(0, 64), sha256) << file;
+  }
+}
+
+TEST_F(GoldenPlugin, OfVersion1MultipliesToTheBit) {
+  const Outcome same = shell(
+      "$PLUMB diff tiny-world --swap kernels.matmul=acme.v1_kernels --strict "
+      "--set \"plugins.paths=[$SOURCE/golden/abi/v1/acme.v1_kernels.so]\" "
+      "--set kernels.threads=2 -p 'Mara lives in the old mill by the river'");
+  EXPECT_EQ(same.exit, 0) << same.out << same.err;
+  EXPECT_THAT(same.out, testing::StartsWith("MATCH"));
+}
+
+TEST_F(GoldenPlugin, OfVersion1Samples) {
+  const std::string run = "$PLUMB run tiny-world -q -p Mara --set ";
+  const Outcome near_top = shell(run +
+                                 "\"plugins.paths=[$SOURCE/golden/abi/v1/acme.v1_sampler.so]\" "
+                                 "--set 'sampling.stages=[near_top: {margin: 0}, cdf]'");
+  EXPECT_EQ(near_top.exit, 0) << near_top.err;
+  EXPECT_EQ(near_top.out, shell(run + "'sampling.stages=[greedy]'").out);
+}
+
 }  // namespace
 }  // namespace plumbline::test

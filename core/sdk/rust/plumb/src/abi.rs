@@ -79,6 +79,7 @@ macro_rules! structs {
         }
     };
 }
+pub(crate) use structs;
 
 structs! {
     "plumb_str" Str { data: *const u8, bytes: u64, }

@@ -7,6 +7,7 @@
 
 pub mod abi;
 mod call;
+pub mod kernels;
 #[doc(hidden)]
 pub mod entry;
 

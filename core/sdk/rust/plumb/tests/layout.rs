@@ -1,16 +1,17 @@
 //! Oracle: golden/abi/layout.txt, the layout that was released, as C sees it.
 
-use plumb::abi::layouts;
+use plumb::{abi, kernels};
 use std::collections::BTreeMap;
 
 const GOLDEN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../golden/abi/layout.txt"));
 
 /// Names that C has and Rust cannot use.
-fn name_in_c(name: &str) -> &str {
-    match name {
-        "kind" => "type",
-        "content" => "as",
-        other => other,
+fn name_in_c<'a>(of: &str, name: &'a str) -> &'a str {
+    match (of, name) {
+        ("plumb_value", "kind") => "type",
+        (_, "content") => "as",
+        (_, "input") => "in",
+        (_, other) => other,
     }
 }
 
@@ -35,9 +36,10 @@ fn golden() -> BTreeMap<&'static str, (usize, Fields<'static>)> {
 #[test]
 fn every_struct_is_laid_out_as_in_c() {
     let golden = golden();
-    for (name, size, fields) in layouts() {
-        let ours: Fields = fields.iter().map(|(field, offset, size)| (name_in_c(field), *offset, *size)).collect();
-        assert_eq!(golden.get(name), Some(&(size, ours)), "{name}");
+    let ours = [abi::layouts(), kernels::layouts()].concat();
+    for (name, size, fields) in &ours {
+        let fields: Fields = fields.iter().map(|(field, offset, size)| (name_in_c(name, field), *offset, *size)).collect();
+        assert_eq!(golden.get(*name), Some(&(*size, fields)), "{name}");
     }
-    assert!(layouts().len() > 15);
+    assert!(ours.len() > 30);
 }
