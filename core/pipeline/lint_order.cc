@@ -13,10 +13,6 @@ const std::initializer_list<std::string_view> kTruncations = {"top_k", "top_p", 
 const std::initializer_list<std::string_view> kPenalties = {"frequency", "presence", "repetition",
                                                             "dry"};
 
-const LintStage& stage_of(const LintSubject& subject, size_t i) {
-  return subject.stages()[i];
-}
-
 bool is_behind_a_draw(const LintSubject& subject, size_t i) {
   return subject.has_before(i, kDrawStages);
 }

@@ -10,10 +10,6 @@ namespace {
 constexpr auto kNote = LintLevel::kNote;
 constexpr auto kWarning = LintLevel::kWarning;
 
-const LintStage& stage_of(const LintSubject& subject, size_t i) {
-  return subject.stages()[i];
-}
-
 bool is_gauge_dependent(const LintSubject& subject, size_t i) {
   const LintStage& stage = stage_of(subject, i);
   return stage.name == "repetition" && stage.text("rule", "ctrl_normalised") == "ctrl_sign" &&

@@ -49,6 +49,9 @@ class LintSubject {
   std::vector<LintStage> stages_, idle_stages_;
 };
 
+inline const LintStage& stage_of(const LintSubject& subject, size_t i) {
+  return subject.stages()[i];
+}
 LintHit hit_of(const LintStage& stage);
 
 /// Whether a value, or a part of it, is no default.
