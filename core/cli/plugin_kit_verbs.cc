@@ -15,6 +15,7 @@ using pipeline::OrderedJson;
 kit::KitPlaces places() {
   return {.kit = shipped_data() + "/kit",
           .rust_sdk = shipped_data() + "/rust/plumb",
+          .python_sdk = shipped_data() + "/python",
           .version = PLUMB_VERSION};
 }
 
@@ -83,8 +84,7 @@ void add_new(CLI::App& plugins, int& exit) {
   auto request = std::make_shared<kit::ProjectRequest>();
   CLI::App* verb =
       plugins.add_subcommand("new", "Writes a whole project that builds a plugin and tests it");
-  verb->add_option("--kind", request->kind, "kernels, sampler, ...: what the plugin is")
-      ->required();
+  verb->add_option("--kind", request->kind, "What the plugin is: see below")->required();
   verb->add_option("--language", request->language, "c, c++, rust or python")->required();
   verb->add_option("--name", request->id, "The plugin's id: whose it is, a dot, and what")
       ->required();

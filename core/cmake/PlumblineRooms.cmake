@@ -44,13 +44,13 @@ function(plumb_plugin id)
   if(NOT PLUMB_SANITIZE)
     target_link_options(${id} PRIVATE -Wl,--no-undefined)
   endif()
-  plumb_install_plugin(${id} $<TARGET_FILE:${id}>)
+  install(TARGETS ${id} LIBRARY DESTINATION lib/plumbline)
+  plumb_know_plugin(${id})
 endfunction()
 
-# plumb_install_plugin(id file): the library and its manifest, where the host looks, from its own executable:
+# plumb_know_plugin(id): installs its manifest, as the library where the host looks, from its own executable:
 # ../lib/plumbline, whatever the system calls its library folder.
-function(plumb_install_plugin id file)
-  install(PROGRAMS ${file} DESTINATION lib/plumbline)
+function(plumb_know_plugin id)
   install(FILES ${PLUMB_PLUGIN_DIR}/${id}.plugin.json DESTINATION lib/plumbline)
   set_property(GLOBAL APPEND PROPERTY PLUMB_PLUGINS ${id})
 endfunction()

@@ -102,7 +102,8 @@ function(plumb_rust_plugin id)
   string(REGEX REPLACE "^description = \"(.*)\"$" "\\1" description "${description}")
   plumbline_write_manifest(${id} ${PLUMB_PLUGIN_DIR}/${id}.plugin.json VERSION ${PROJECT_VERSION} VENDOR Plumbline
     LICENSE Apache-2.0 DESCRIPTION "${description}" EXTENSIONS ${PLUGIN_EXTENSIONS})
-  plumb_install_plugin(${id} ${made})
+  install(PROGRAMS ${made} DESTINATION lib/plumbline)
+  plumb_know_plugin(${id})
 endfunction()
 
 # plumb_rust_test(name PACKAGE plumb): the package's own tests are one ctest of tier check. None where there is no Rust.

@@ -1,6 +1,7 @@
 #include "core/kit/new_project.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,26 +22,23 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"kernels", "plumb.kernels/1", "Matrix products of Q8_0 weights, in class canonical-1"},
     {"sampler", "plumb.sampler/1", "A sampler stage that keeps the logits near the largest one"},
-    {"template", "plumb.template/1", "A chat format without a template: one line for each message"},
     {"tokenizer", "plumb.tokenizer/1", "A tokenizer that knows each byte as one token"},
-    {"parser", "plumb.output_parser/1", "An output parser that takes (thoughts) out of an answer"},
     {"source", "plumb.model_source/1", "A catalogue of one model"},
-    {"loader", "plumb.loader/1", "A loader of a format of one's own"},
     {"runner", "plumb.runner/1", "A runner: a foreign engine as one side of a comparison"},
 };
 
 struct Language {
   std::string_view name;
-  std::string_view layer;  // templates that it shares with others; empty: none
+  std::array<std::string_view, 2> layers;  // templates that it shares with others; empty: none
   std::string_view matmul;  // the file with a kernels project's inner loop
   std::string_view license_place;
   std::string_view ci_packages;
 };
 constexpr Language kLanguages[] = {
-    {"c", "cmake", "src/matmul.c", "CMakeLists.txt", "cmake ninja-build gcc"},
-    {"c++", "cmake", "src/matmul.cc", "CMakeLists.txt", "cmake ninja-build g++"},
-    {"rust", "", "src/matmul.rs", "Cargo.toml", "cargo-web rustc-web"},
-    {"python", "", "", "runner.py", "python3"},
+    {"c", {"library", "cmake"}, "src/matmul.c", "CMakeLists.txt", "cmake make gcc libc6-dev"},
+    {"c++", {"library", "cmake"}, "src/matmul.cc", "CMakeLists.txt", "cmake make g++"},
+    {"rust", {"library"}, "src/matmul.rs", "Cargo.toml", "cargo-web rustc-web"},
+    {"python", {}, "", "runner.py", "python3"},
 };
 
 constexpr size_t kIdBytesMax = 64;
@@ -163,9 +161,12 @@ Result<std::vector<std::string>> new_project(const KitPlaces& places,
       {"MATMUL", std::string(language->matmul)},
       {"PLUMBLINE_VERSION", places.version},
       {"RUST_SDK", places.rust_sdk},
+      {"PYTHON_SDK", places.python_sdk},
   };
   std::vector<std::string> layers = {template_folder(places, "all")};
-  if (!language->layer.empty()) layers.push_back(template_folder(places, language->layer));
+  for (const std::string_view layer : language->layers) {
+    if (!layer.empty()) layers.push_back(template_folder(places, layer));
+  }
   layers.push_back(template_folder(places, language->name));
   layers.push_back(template_folder(places, kind->name));
   layers.push_back(pair_folder(places, *kind, *language));

@@ -23,6 +23,7 @@ struct ProjectRequest {
 struct KitPlaces {
   std::string kit;  // the folder that holds templates/
   std::string rust_sdk;  // the package plumb, for Cargo.toml
+  std::string python_sdk;  // the folder of plumb_runner.py
   std::string version;  // of Plumbline
 };
 

@@ -17,8 +17,10 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::HasSubstr;
 
-const KitPlaces kPlaces = {
-    .kit = PLUMB_SOURCE_DIR "/core/kit", .rust_sdk = "/opt/plumb/rust", .version = "0.1.0"};
+const KitPlaces kPlaces = {.kit = PLUMB_SOURCE_DIR "/core/kit",
+                           .rust_sdk = "/opt/plumb/rust",
+                           .python_sdk = "/opt/plumb/python",
+                           .version = "0.1.0"};
 
 std::string read_text(const fs::path& path) {
   std::ifstream file(path);
