@@ -23,6 +23,10 @@ constexpr Kind kKinds[] = {
     {"kernels", "plumb.kernels/1", "Matrix products of Q8_0 weights, in class canonical-1"},
     {"sampler", "plumb.sampler/1", "A sampler stage that keeps the logits near the largest one"},
     {"tokenizer", "plumb.tokenizer/1", "A tokenizer that knows each byte as one token"},
+    {"template", "plumb.template/1", "A template engine that lets no control character through"},
+    {"parser", "plumb.output_parser/1",
+     "A parser that takes what comes before Answer: as reasoning"},
+    {"loader", "plumb.loader/1", "A loader of files that name a model file"},
     {"source", "plumb.model_source/1", "A catalogue of one model"},
     {"runner", "plumb.runner/1", "A runner: a foreign engine as one side of a comparison"},
 };

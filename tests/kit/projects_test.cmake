@@ -1,5 +1,5 @@
-# cmake -DBUILD=... -DSOURCE=... -DWORK=... "-DLANGUAGES=c;rust" -P projects_test.cmake
-# Every project that the kit offers in these languages is written; every command of its README works, of which the first
+# cmake -DBUILD=... -DSOURCE=... -DWORK=... -P projects_test.cmake
+# Every project that the kit offers is written; every command of its README works, of which the first
 # builds and tests it; a plugin then says of itself what its author said. A kernels project that computes something else
 # must fail its test.
 cmake_minimum_required(VERSION 3.25)
@@ -12,9 +12,6 @@ foreach(template ${templates})
   string(REGEX MATCH "^([a-z]+)-(.+)$" matched ${template})
   set(kind ${CMAKE_MATCH_1})
   set(language ${CMAKE_MATCH_2})
-  if(NOT language IN_LIST LANGUAGES)
-    continue()
-  endif()
   if(language STREQUAL rust AND NOT cargo)
     message(STATUS "${template} is left out: there is no cargo")
     continue()
@@ -42,17 +39,15 @@ if(n_built EQUAL 0)
   message(FATAL_ERROR "no project was built")
 endif()
 
-if(EXISTS ${WORK}/kernels-c)
-  file(READ ${WORK}/kernels-c/src/matmul.c text)
-  string(REPLACE "sum += (w[b].scale" "sum += 1.0000001f * (w[b].scale" broken "${text}")
-  if(broken STREQUAL text)
-    message(FATAL_ERROR "src/matmul.c has no line to break")
-  endif()
-  file(WRITE ${WORK}/kernels-c/src/matmul.c "${broken}")
-  execute_process(COMMAND ./check.sh WORKING_DIRECTORY ${WORK}/kernels-c RESULT_VARIABLE status OUTPUT_VARIABLE out
-                  ERROR_VARIABLE out)
-  if(status EQUAL 0 OR NOT out MATCHES "WRONG")
-    message(FATAL_ERROR "a wrong product passed the test: ${status}\n${out}")
-  endif()
+file(READ ${WORK}/kernels-c/src/matmul.c text)
+string(REPLACE "sum += (w[b].scale" "sum += 1.0000001f * (w[b].scale" broken "${text}")
+if(broken STREQUAL text)
+  message(FATAL_ERROR "src/matmul.c has no line to break")
+endif()
+file(WRITE ${WORK}/kernels-c/src/matmul.c "${broken}")
+execute_process(COMMAND ./check.sh WORKING_DIRECTORY ${WORK}/kernels-c RESULT_VARIABLE status OUTPUT_VARIABLE out
+                ERROR_VARIABLE out)
+if(status EQUAL 0 OR NOT out MATCHES "WRONG")
+  message(FATAL_ERROR "a wrong product passed the test: ${status}\n${out}")
 endif()
 file(REMOVE_RECURSE ${WORK})
