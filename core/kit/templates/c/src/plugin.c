@@ -1,6 +1,7 @@
 /* The door: what the plugin is, and which tables it has. */
 #include "plugin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 plumb_status refuse(plumb_error* error, plumb_status code, const char* message) {
@@ -52,8 +53,11 @@ PLUMB_EXPORT plumb_status PLUMB_CALL plumb_plugin_entry(const plumb_offer* offer
   answer->version_oldest = PLUMB_ABI_OLDEST;
   answer->version_newest = PLUMB_ABI_VERSION;
   if (offer->version_oldest > PLUMB_ABI_VERSION || offer->version_newest < PLUMB_ABI_OLDEST) {
-    return refuse(error, PLUMB_INCOMPATIBLE,
-                  "no version of the interface is common: rebuild the plugin for this host");
+    char message[160];
+    snprintf(message, sizeof message, "plugin speaks ABI %u to %u, host %u to %u: %s",
+             PLUMB_ABI_OLDEST, PLUMB_ABI_VERSION, offer->version_oldest, offer->version_newest,
+             offer->version_newest < PLUMB_ABI_OLDEST ? "use a newer host" : "rebuild the plugin");
+    return refuse(error, PLUMB_INCOMPATIBLE, message);
   }
   answer->version =
       offer->version_newest < PLUMB_ABI_VERSION ? offer->version_newest : PLUMB_ABI_VERSION;

@@ -1,0 +1,42 @@
+# cmake -DBUILD=... -DWORK=... -P package_test.cmake
+# The Debian package: what it asks for, what is in it, and that the program in it finds its parts wherever it is unpacked.
+# Oracle: dpkg-deb.
+cmake_minimum_required(VERSION 3.25)
+find_program(dpkg_deb dpkg-deb)
+if(NOT dpkg_deb)
+  message(STATUS "SKIPPED: there is no dpkg-deb")
+  return()
+endif()
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE error)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${status}\n${out}${error}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+function(expect text)
+  string(FIND "${out}" "${text}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "expected ${text}, seen\n${out}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_CPACK_COMMAND} -G DEB -B ${WORK} --config ${BUILD}/CPackConfig.cmake)
+file(GLOB package ${WORK}/plumbline_*.deb)
+run(${dpkg_deb} --field ${package})
+foreach(field "Package: plumbline" "Section: science" "libc6 (>= " "libssl3 (>= " "libyaml-cpp")
+  expect("${field}")
+endforeach()
+run(${dpkg_deb} --contents ${package})
+foreach(file bin/plumb libexec/plumbline/plumb-scan lib/plumbline/plumb.cpu.scalar.so include/plumb/plumb.h
+        include/plumb/sdk/entry.h PlumblineConfig.cmake PlumblinePlugin.cmake share/plumbline/configs/pipelines/default.yaml
+        share/plumbline/kit/templates/all/.gitignore share/plumbline/rust/plumb/Cargo.toml
+        share/plumbline/python/plumb_runner.py share/doc/plumbline/copyright share/doc/plumbline/plugins.md)
+  expect("${file}")
+endforeach()
+run(${dpkg_deb} --extract ${package} ${WORK}/root)
+run(${WORK}/root/usr/bin/plumb plugins doctor)
+run(${WORK}/root/usr/bin/plumb run tiny-world -q -p "Mara lives in")
+expect(Mara)
+file(REMOVE_RECURSE ${WORK})
