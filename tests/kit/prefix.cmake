@@ -18,3 +18,7 @@ foreach(variable PLUMB_PLUGIN_PATH PLUMB CMAKE_PREFIX_PATH)
   unset(ENV{${variable}})
 endforeach()
 set(ENV{XDG_DATA_HOME} ${WORK}/home)
+# What this project is built with is there; make need not be.
+set(ENV{CMAKE_GENERATOR} ${GENERATOR})
+set(ENV{CC} ${CC})
+set(ENV{CXX} ${CXX})

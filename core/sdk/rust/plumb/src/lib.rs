@@ -8,6 +8,7 @@
 pub mod abi;
 mod call;
 pub mod kernels;
+pub mod sampler;
 #[doc(hidden)]
 pub mod entry;
 

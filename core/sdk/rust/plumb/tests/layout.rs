@@ -1,6 +1,6 @@
 //! Oracle: golden/abi/layout.txt, the layout that was released, as C sees it.
 
-use plumb::{abi, kernels};
+use plumb::{abi, kernels, sampler};
 use std::collections::BTreeMap;
 
 const GOLDEN: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../golden/abi/layout.txt"));
@@ -36,7 +36,7 @@ fn golden() -> BTreeMap<&'static str, (usize, Fields<'static>)> {
 #[test]
 fn every_struct_is_laid_out_as_in_c() {
     let golden = golden();
-    let ours = [abi::layouts(), kernels::layouts()].concat();
+    let ours = [abi::layouts(), kernels::layouts(), sampler::layouts()].concat();
     for (name, size, fields) in &ours {
         let fields: Fields = fields.iter().map(|(field, offset, size)| (name_in_c(name, field), *offset, *size)).collect();
         assert_eq!(golden.get(*name), Some(&(*size, fields)), "{name}");
