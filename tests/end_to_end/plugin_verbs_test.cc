@@ -99,6 +99,23 @@ TEST_F(PluginVerbs, SchemaTellsOfEveryOpAsDataAndAsText) {
   EXPECT_THAT(text.out, HasSubstr("kv_append"));
 }
 
+TEST_F(PluginVerbs, NewWritesAProjectOnceAndSaysWhatItCannot) {
+  const std::string make = "$PLUMB plugins new --kind sampler --language c --name ";
+  const Outcome made = shell(make + "acme.near --license MIT --into mine");
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("mine/src/near_top.c\n"));
+  EXPECT_THAT(read_file(path("mine/CMakeLists.txt")), HasSubstr("LICENSE \"MIT\""));
+  const Outcome again = shell(make + "acme.near --into mine");
+  EXPECT_EQ(again.exit, 2);
+  EXPECT_THAT(again.err, HasSubstr("mine: is there already"));
+  EXPECT_EQ(shell(make + "Near").exit, 2);
+  const Outcome nowhere = shell("$PLUMB plugins new --kind sampler --language basic --name a.b");
+  EXPECT_EQ(nowhere.exit, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("kernels in c++"));
+  EXPECT_THAT(files(), testing::ElementsAre("mine"));
+  EXPECT_THAT(shell("$PLUMB plugins new --help").out, HasSubstr("--language rust"));
+}
+
 /// Binaries that were built once, when their version of the interface came: golden/abi/README.md.
 class GoldenPlugin : public PlumbCommand {
  protected:

@@ -16,10 +16,15 @@ constexpr std::string_view kBegin = "model: ";
 constexpr size_t kPathBytesMax = 4096;
 
 struct Model {
-  const plumb_loader* loader;  // the other plugin's
-  void* opened;
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  ~Model() {
+    if (loader != nullptr) loader->close(opened);
+  }
 
-  ~Model() { loader->close(opened); }
+  const plumb_loader* loader = nullptr;  // the other plugin's, once it has opened the file
+  void* opened = nullptr;
 };
 
 const Model& model_of(void* model) {
@@ -61,10 +66,12 @@ plumb_status open(const plumb_host* host, plumb_str path, void** model, plumb_er
                              plumbline::to_abi("plumb.loaders.gguf"), &table, &inner_host, error);
     if (found != PLUMB_OK) return found;
     const auto* loader = static_cast<const plumb_loader*>(table);
-    void* opened = nullptr;
+    auto made = std::make_unique<Model>();
     const plumb_status status =
-        loader->open(inner_host, plumbline::to_abi(*target), &opened, error);
-    if (status == PLUMB_OK) *model = new Model{loader, opened};
+        loader->open(inner_host, plumbline::to_abi(*target), &made->opened, error);
+    if (status != PLUMB_OK) return status;
+    made->loader = loader;
+    *model = made.release();
     return status;
   });
 }

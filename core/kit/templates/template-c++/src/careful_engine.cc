@@ -12,10 +12,15 @@ using plumbline::fail;
 using plumbline::guarded;
 
 struct Engine {
-  const plumb_template_engine* inner;  // plumb.templates.jinja's
-  void* compiled;
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine() {
+    if (inner != nullptr) inner->destroy(compiled);
+  }
 
-  ~Engine() { inner->destroy(compiled); }
+  const plumb_template_engine* inner = nullptr;  // plumb.templates.jinja's, once it has compiled
+  void* compiled = nullptr;
 };
 
 plumb_status create(const plumb_host* host, plumb_str source, plumb_str options_json, void** self,
@@ -31,9 +36,12 @@ plumb_status create(const plumb_host* host, plumb_str source, plumb_str options_
         plumbline::to_abi("plumb.templates.jinja"), &table, &inner_host, error);
     if (found != PLUMB_OK) return found;
     const auto* inner = static_cast<const plumb_template_engine*>(table);
-    void* compiled = nullptr;
-    const plumb_status status = inner->create(inner_host, source, options_json, &compiled, error);
-    if (status == PLUMB_OK) *self = new Engine{inner, compiled};
+    auto made = std::make_unique<Engine>();
+    const plumb_status status =
+        inner->create(inner_host, source, options_json, &made->compiled, error);
+    if (status != PLUMB_OK) return status;
+    made->inner = inner;
+    *self = made.release();
     return status;
   });
 }
