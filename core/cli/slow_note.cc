@@ -1,6 +1,7 @@
 #include "core/cli/slow_note.h"
 
 #include <chrono>
+#include <cstdio>
 
 #include "core/base/os/terminal.h"
 #include "core/cli/session.h"
@@ -9,7 +10,11 @@ namespace plumbline::cli {
 namespace {
 
 constexpr std::chrono::seconds kQuiet{2};
-constexpr std::string_view kEmptyLine = "\r\x1b[2K";
+
+// As it is: aside() would make it harmless.
+void empty_line() {
+  std::fputs("\r\x1b[2K", stderr);
+}
 
 }  // namespace
 
@@ -34,10 +39,11 @@ void SlowNote::tick() {
   if (ended_.wait_for(lock, kQuiet, is_over)) return;
   auto waited = kQuiet;
   do {
-    aside(std::string(kEmptyLine) + what_ + ", " + std::to_string(waited.count()) + " s");
+    empty_line();
+    aside(what_ + ", " + std::to_string(waited.count()) + " s");
     ++waited;
   } while (!ended_.wait_for(lock, std::chrono::seconds(1), is_over));
-  aside(kEmptyLine);
+  empty_line();
 }
 
 }  // namespace plumbline::cli
