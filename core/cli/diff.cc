@@ -46,11 +46,11 @@ int exit_code(const diff::Report& report, bool is_strict) {
 }
 
 diff::Report compare_conversations(DiffVerbOptions& options) {
+  const std::string& file = options.conversation_file;
+  auto events = diff::parse_events(parse_json(read_all(file), file));
+  if (!events) stop(kUsage, std::move(events).error().at(file));
   diff::ConversationRequest request;
-  request.script.events =
-      value_or_stop(diff::parse_events(
-                        parse_json(read_all(options.conversation_file), options.conversation_file)),
-                    kUsage);
+  request.script.events = *std::move(events);
   request.script.n_tokens = options.n_tokens.value_or(64);
   request.script.seed = options.seed;
   request.cancel = &catch_interrupt();
@@ -126,9 +126,8 @@ void add_diff(CLI::App& app, int& exit) {
   CLI::Option* const conversation = verb->add_option(
       "--conversation", options->conversation_file,
       "A JSON file with what a user does, turn by turn, instead of prompts: [{\"system\": TEXT}, "
-      "{\"ask\": TEXT, \"cancel_after\": N}, {\"edit\": MESSAGE, \"text\": TEXT}, {\"retry\": "
-      "true}, "
-      "{\"undo\": true}]");
+      "{\"ask\": TEXT, \"cancel_after\": N}, {\"edit\": INDEX, \"text\": TEXT}, {\"retry\": true}, "
+      "{\"undo\": true}]; or messages, whose answers are left out");
   verb->add_option("--mode", options->mode,
                    "forced: B gets A's input at every stage; chained: each runs on its own outputs")
       ->check(CLI::IsMember({"forced", "chained"}))

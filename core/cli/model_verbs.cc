@@ -36,7 +36,11 @@ ModelRecipe recipe_of(Host& host, const std::string& name) {
     if (recipe.error().code != PLUMB_NOT_FOUND) stop(kPlugin, recipe.error());
     if (!missing) missing = recipe.error();
   }
-  stop(kUsage, missing ? *missing : Error{PLUMB_NOT_FOUND, "no plugin knows models by name"});
+  if (missing) stop(kUsage, *missing);
+  stop(kPlugin, {PLUMB_NOT_FOUND, "model " + name +
+                                      ": no plugin was found that knows models by name, expected "
+                                      "plumb.sources.packages; `plumb plugins doctor` tells where "
+                                      "was looked"});
 }
 
 std::string_view step_name(PullProgress::Step step) {

@@ -67,8 +67,9 @@ std::string find_config(const std::string& name) {
   }
   std::string all;
   for (const std::string& known : names) all += " " + known;
+  const bool is_prompt = name.find(' ') != name.npos;
   stop(kUsage, {PLUMB_NOT_FOUND, name + ": no such file, nor a shipped config; there are" + all +
-                                     " (a prompt is given with -p)"});
+                                     (is_prompt ? " (a prompt is given with -p)" : "")});
 }
 
 void add_plugin_paths(CLI::App& verb, std::vector<std::string>& paths) {

@@ -12,8 +12,7 @@ using conversation::Conversation;
 using pipeline::OrderedJson;
 
 Error wrong(size_t index, const std::string& what) {
-  return {PLUMB_INVALID_ARGUMENT,
-          "event " + std::to_string(index + 1) + " of the conversation: " + what};
+  return {PLUMB_INVALID_ARGUMENT, "event " + std::to_string(index + 1) + ": " + what};
 }
 
 constexpr const char* kForms =

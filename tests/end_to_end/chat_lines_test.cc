@@ -71,6 +71,23 @@ TEST_F(ChatLines, BeginsWithWhatIsGiven) {
   EXPECT_THAT(told.err, HasSubstr("system: Be brief."));
 }
 
+TEST_F(ChatLines, NothingIsAnsweredWithoutWhatItWasToBeginWith) {
+  write("wrong.json", R"([{"role": 5}])");
+  write("wrong.talk", "no conversation");
+  for (const std::string file : {"missing.json", "wrong.json", "wrong.talk"}) {
+    const Outcome ran = chat(std::string(kQuestion) + "\n", "--messages " + file);
+    EXPECT_EQ(ran.exit, 4) << file;
+    EXPECT_THAT(ran.out, IsEmpty()) << file;
+    EXPECT_THAT(ran.err, HasSubstr("error: " + file + ": "));
+    const Outcome as_json = chat("\"Who?\"\n", "--json --messages " + file);
+    EXPECT_EQ(as_json.exit, 4) << file;
+    const std::vector<json> events = lines_of(as_json);
+    ASSERT_EQ(events.size(), 1) << file;
+    EXPECT_EQ(events[0]["event"], "error");
+    EXPECT_TRUE(std::string(events[0]["message"]).starts_with(file + ": ")) << events[0];
+  }
+}
+
 TEST_F(ChatLines, ErrorsEndNothing) {
   const Outcome ran = chat("/nothing\n/load nothing.json\n" + std::string(kQuestion) + "\n");
   EXPECT_EQ(ran.exit, 2);

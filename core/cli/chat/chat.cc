@@ -58,23 +58,36 @@ void Chat::interrupt() noexcept {
   talk_.cancel();
 }
 
-void Chat::enter(const std::string& text) {
-  const std::optional<size_t> edited = std::exchange(edited_, std::nullopt);
+void Chat::show_failures_of(const std::function<void()>& act) {
   try {
-    if (text.starts_with('/') && !text.starts_with("//")) return command(text);
-    const std::string message = text.starts_with("//") ? text.substr(1) : text;
-    if (message.find_first_not_of(" \t\n") == message.npos) return;
-    answer([&](const conversation::Request& request) {
-      if (!edited && is_waiting()) return talk_.give(results(message), request);
-      if (!edited) return talk_.ask(message, request);
-      return talk_.edit(*edited, {{"role", "user"}, {"content", message}}, request);
-    });
+    act();
   } catch (const Failure& failure) {
     fail(failure.error, failure.exit);
   } catch (const std::exception& error) {
     // A library's own, such as memory that the system does not give.
     fail({PLUMB_INTERNAL, error.what()}, kModelFile);
   }
+}
+
+void Chat::enter(const std::string& text) {
+  show_failures_of([&] { say(text); });
+}
+
+bool Chat::begin_with(std::string_view path) {
+  show_failures_of([&] { load(path); });
+  return exit_ == kDone;
+}
+
+void Chat::say(const std::string& text) {
+  const std::optional<size_t> edited = std::exchange(edited_, std::nullopt);
+  if (text.starts_with('/') && !text.starts_with("//")) return command(text);
+  const std::string message = text.starts_with("//") ? text.substr(1) : text;
+  if (message.find_first_not_of(" \t\n") == message.npos) return;
+  answer([&](const conversation::Request& request) {
+    if (!edited && is_waiting()) return talk_.give(results(message), request);
+    if (!edited) return talk_.ask(message, request);
+    return talk_.edit(*edited, {{"role", "user"}, {"content", message}}, request);
+  });
 }
 
 void Chat::command(std::string_view line) {

@@ -32,9 +32,8 @@ class Chat {
   /// What a person entered: a command if it begins with '/', else a message. "//x" is the message
   /// "/x".
   void enter(const std::string& text);
-  /// Puts a saved conversation in the place of this one; or the messages of a JSON file, whose last
-  /// one is answered if it is the user's. Where that fails, all stays.
-  void load(std::string_view path);
+  /// What `/load` does, in front of all entries. False: it failed, which was shown.
+  bool begin_with(std::string_view path);
 
   /// Stops the answer that is being made, or is about to be. [any-thread, and from a signal
   /// handler]
@@ -74,6 +73,9 @@ class Chat {
   void edit(std::string_view text);
   void go_on(std::string_view);
   void help(std::string_view name);
+  /// Puts a saved conversation in the place of this one; or the messages of a JSON file, whose last
+  /// one is answered if it is the user's. Where that fails, all stays.
+  void load(std::string_view path);
   void quit(std::string_view);
   void retry(std::string_view);
   void save(std::string_view arguments);
@@ -84,6 +86,7 @@ class Chat {
   void tools(std::string_view path);
   void undo(std::string_view count);
 
+  void say(const std::string& text);
   void command(std::string_view line);
   void load_messages(const std::string& name, const pipeline::OrderedJson& all);
   /// Shows the answer that `make` makes of a request; false: the error.
@@ -96,6 +99,8 @@ class Chat {
     return result.has_value();
   }
   void fail(const Error& error, int exit);
+  /// Shows what it throws, as any other failure.
+  void show_failures_of(const std::function<void()>& act);
   pipeline::OrderedJson messages();
   /// A text as the result of each call of a tool that waits for one.
   std::vector<pipeline::OrderedJson> results(const std::string& text);

@@ -95,7 +95,8 @@ void Chat::load(std::string_view path) {
 }
 
 void Chat::load_messages(const std::string& name, const OrderedJson& all) {
-  if (!succeeded(pipeline::check_conversation(all))) return;
+  if (auto checked = pipeline::check_conversation(all); !checked)
+    return fail(std::move(checked).error().at(name), kModelFile);
   std::vector<OrderedJson> said(all.begin(), all.end());
   const std::string what = std::to_string(said.size()) + " messages read from " + name;
   if (said.empty() || said.back()["role"] != "user") {

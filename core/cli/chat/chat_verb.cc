@@ -49,9 +49,10 @@ editor::LineHistory open_history(const ChatOptions& options) {
   return {};
 }
 
-void prepare(Chat& chat, Conversation& talk, const ChatOptions& options) {
+/// False: it cannot begin with what was given, which was shown.
+bool prepare(Chat& chat, Conversation& talk, const ChatOptions& options) {
   if (!options.system.empty()) value_or_stop(talk.set_system(options.system), kModelFile);
-  if (!options.messages_file.empty()) chat.load(options.messages_file);
+  return options.messages_file.empty() || chat.begin_with(options.messages_file);
 }
 
 // For the handler of signals.
@@ -85,7 +86,7 @@ int talk_at_terminal(Session& session, Conversation& talk, const pipeline::Diagn
     view->noted(decoder.hyper_parameters().name + ", " + std::to_string(decoder.capacity_rows()) +
                 " tokens of context; /help tells what can be done");
   }
-  prepare(chat, talk, options);
+  if (!prepare(chat, talk, options)) return chat.exit();
   return chat_at_terminal(chat, *terminal, history, has_styles);
 }
 
@@ -96,7 +97,7 @@ int talk_in_lines(Session& session, Conversation& talk, const pipeline::Diagnost
   const std::unique_ptr<ChatView> view =
       options.json ? make_json_view() : make_pipe_view(options.quiet);
   Chat chat(session, talk, *view, opened);
-  prepare(chat, talk, options);
+  if (!prepare(chat, talk, options)) return chat.exit();
   return chat_in_lines(
       chat, *view,
       {.is_json = options.json, .is_once = options.once, .prompt = is_person ? "> " : ""});
