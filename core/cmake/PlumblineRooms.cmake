@@ -75,6 +75,7 @@ endfunction()
 function(plumb_test name)
   cmake_parse_arguments(TEST "" "TIER" "SOURCES;LINKS;NEEDS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
+  target_precompile_headers(${name} REUSE_FROM plumb_test_headers)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${TEST_LINKS} plumb_options GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PLUMB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -1,6 +1,7 @@
 // The three real models against transformers' logits and greedy ids (golden/models), and the
-// canonical backends against each other. The long run has prompts of any length, the short one
-// those of up to 32 ids.
+// canonical backends against each other. The long run has prompts of any length and every number of
+// threads, the short one prompts of up to 32 ids, and for all but the smallest model one number of
+// threads for each backend and choice of formats, in turn.
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -96,6 +97,7 @@ TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
   const std::vector<std::string> backends = canonical_backends();
   ASSERT_GE(backends.size(), 2u);
   ASSERT_EQ(backends.front(), "plumb.cpu.scalar/scalar");
+  const bool is_whole = is_long_run() || GetParam() == std::string("smollm2-135m");
   const std::pair<plumb_format, plumb_format> choices[] = {
       {PLUMB_ACT_Q8, PLUMB_F32}, {PLUMB_F32, PLUMB_F32}, {PLUMB_ACT_Q8, PLUMB_F16}};
   for (const auto& [activations, kv_format] : choices) {
@@ -110,6 +112,8 @@ TEST_P(RealModels, CanonicalBackendsGiveEqualBits) {
     for (size_t b = 1; b < backends.size(); ++b) {
       options.backend = backends[b];
       for (const uint32_t n_threads : {1u, 2u}) {
+        if (!is_whole && (b + n_threads) % 2 == static_cast<size_t>(kv_format == PLUMB_F16))
+          continue;
         options.n_threads = n_threads;
         options.chunk_rows = 512;
         const auto whole = runner(options);
