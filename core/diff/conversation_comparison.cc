@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "core/diff/bisect_choices.h"
 #include "core/diff/comparable.h"
 #include "core/diff/text_doors.h"
 #include "core/diff/text_signatures/conversations.h"
+#include "core/diff/unseen_choices.h"
 #include "core/diff/verdicts.h"
 
 namespace plumbline::diff {
@@ -178,6 +180,12 @@ Result<Report> compare_conversations(Side& a, Side& b, const ConversationRequest
     report.prompts.push_back(std::move(found));
     if (is_last) break;
   }
+  std::set<Door> compared;
+  for (const PromptReport& turn : report.prompts) {
+    for (const ExactDoor& door : turn.exact) compared.insert(door.door);
+  }
+  if (!is_free) compared.erase(Door::kPick);
+  judge_unseen_choices(choices.list(), compared, request.script.seed, report);
   judge(report);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   report.seconds = spent.count();

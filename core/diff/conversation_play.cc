@@ -157,8 +157,11 @@ class Player {
 
   Result<void> script_picks(const std::vector<int32_t>& ids) {
     config::SamplingConfig sampling = pipeline_.config().sampling;
-    sampling.stages.assign(
-        1, {"scripted", config::kAuto, OrderedJson{{"ids", ids}, {"then", "end"}}.dump()});
+    // Nothing was picked in a turn that was refused, or failed.
+    if (!ids.empty()) {
+      sampling.stages.assign(
+          1, {"scripted", config::kAuto, OrderedJson{{"ids", ids}, {"then", "end"}}.dump()});
+    }
     return conversation_.set_sampling(sampling);
   }
 
@@ -200,10 +203,11 @@ Result<std::vector<ScriptEvent>> parse_events(const OrderedJson& list) {
     return Error{PLUMB_INVALID_ARGUMENT,
                  std::string("the conversation is no JSON array of events: ") + kForms};
   std::vector<ScriptEvent> events;
-  for (const OrderedJson& event : list) {
+  for (size_t index = 0; index < list.size(); ++index) {
+    const OrderedJson& event = list[index];
     // Answers are the sides' own.
     if (event.is_object() && event.contains("role") && event["role"] == "assistant") continue;
-    PLUMB_ASSIGN(ScriptEvent one, parse_event(event, events.size()));
+    PLUMB_ASSIGN(ScriptEvent one, parse_event(event, index));
     events.push_back(std::move(one));
   }
   return events;

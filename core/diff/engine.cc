@@ -14,6 +14,7 @@
 #include "core/diff/explain_text.h"
 #include "core/diff/forced.h"
 #include "core/diff/text_doors.h"
+#include "core/diff/unseen_choices.h"
 #include "core/diff/verdicts.h"
 #include "core/diff/window_parting.h"
 
@@ -221,32 +222,15 @@ void add_compared(const PromptReport& prompt, std::set<Door>& compared) {
 void judge_unseen(Side& a, Side& b, const std::vector<Choice>& choices,
                   const std::set<Door>& compared, bool has_ids_in_common,
                   const DiffRequest& request, Report& report) {
-  const auto add = [&](const std::string& note) {
-    report.notes.push_back(note);
-    report.verdict = worse(report.verdict, Verdict::kUnexplained);
-  };
   const bool has_messages = std::ranges::any_of(
       request.prompts, [](const PromptInput& input) { return input.messages.has_value(); });
-  if (!has_messages && templates_differ(a, b))
-    add("the chat templates differ, and were not compared: no prompt has messages");
-  if (!has_ids_in_common) return;  // said already, and DRIFT at best
-  constexpr std::pair<std::string_view, Door> kDoors[] = {{"tokenizer.", Door::kTokens},
-                                                          {"sampling.", Door::kPick}};
-  for (const auto& [part, door] : kDoors) {
-    std::string unseen;
-    for (const Choice& choice : choices) {
-      if (!choice.path.starts_with(part)) continue;
-      if (choice.path == "sampling.seed") {
-        report.notes.push_back("sampling.seed differs, but both sides' coins were of seed " +
-                               std::to_string(request.seed) + ", as the comparison was asked");
-      } else if (!compared.contains(door)) {
-        unseen += (unseen.empty() ? "" : ", ") + choice.path;
-      }
-    }
-    if (!unseen.empty())
-      add("no prompt compared door " + std::string(door_name(door)) +
-          ", where it would show: " + unseen);
+  if (!has_messages && templates_differ(a, b)) {
+    report.notes.emplace_back(
+        "the chat templates differ, and were not compared: no prompt has messages");
+    report.verdict = worse(report.verdict, Verdict::kUnexplained);
   }
+  // Without, that was said already, and it is DRIFT at best.
+  if (has_ids_in_common) judge_unseen_choices(choices, compared, request.seed, report);
 }
 
 }  // namespace

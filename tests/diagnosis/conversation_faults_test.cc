@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <ostream>
 
 #include "core/diff/conversation_comparison.h"
@@ -98,7 +99,27 @@ class ConversationFaults : public testing::TestWithParam<Broken> {
   static inline FaultTally tally_{"conversation faults"};
 };
 
-// The first turn at which it was done.
+/// Counts the turns of B's first conversation, up to the one at which something is done to it.
+class FirstChange {
+ public:
+  Result<void> watch(conversation::Conversation& conversation,
+                     const std::function<Result<void>()>& change) {
+    PLUMB_ASSIGN(const auto before, conversation.messages());
+    PLUMB_ASSIGN(const auto used_before, conversation.usage());
+    PLUMB_TRY(change());
+    PLUMB_ASSIGN(const auto messages, conversation.messages());
+    PLUMB_ASSIGN(const auto used, conversation.usage());
+    is_seen_ = is_seen_ || messages != before || used.held_rows != used_before.held_rows;
+    if (!is_seen_) ++turn_;
+    return {};
+  }
+  uint32_t turn() const { return turn_; }
+
+ private:
+  uint32_t turn_ = 0;
+  bool is_seen_ = false;
+};
+
 TEST_P(ConversationFaults, ArePlacedAndNamed) {
   const Broken& one = GetParam();
   auto a = open_side(one.model, one.a);
@@ -106,15 +127,18 @@ TEST_P(ConversationFaults, ArePlacedAndNamed) {
   auto b = open_side(one.model, one.b, a->get());
   ASSERT_TRUE(b) << b.error().message;
   ConversationRequest request{.script = script_of(11)};
+  FirstChange change;
   if (one.mutant != nullptr) {
     request.behind_turn_of_b = [&](conversation::Conversation& conversation, const TurnSeen& seen) {
-      return one.mutant->apply(*(*b)->pipeline, conversation, seen);
+      return change.watch(conversation,
+                          [&] { return one.mutant->apply(*(*b)->pipeline, conversation, seen); });
     };
   }
   const auto report = compare_conversations(*(*a)->side, *(*b)->side, request);
   ASSERT_TRUE(report) << report.error().message;
   const PromptReport& found = report->prompts.back();
-  const bool is_placed = report->verdict == Verdict::kWrong && found.place;
+  const bool is_its_turn = one.mutant == nullptr || found.index == change.turn();
+  const bool is_placed = report->verdict == Verdict::kWrong && found.place && is_its_turn;
   tally_.count(one.cause, one.model + ", turn " + std::to_string(found.index), is_placed, found);
 }
 
@@ -146,6 +170,48 @@ const Way kWays[] = {
      {kCoins, "context.history_ids=stored"},
      {kCoins, "context.history_ids=retokenise"}},
 };
+
+// B cannot be made to pick what A picked in a turn that A refused.
+TEST(ConversationTurns, ThatBothRefuseAreTheSame) {
+  auto a = open_side("tiny-world", {kCoins, "kernels.activations=f32"});
+  ASSERT_TRUE(a) << a.error().message;
+  auto b = open_side("tiny-world", {kCoins}, a->get());
+  ASSERT_TRUE(b) << b.error().message;
+  const ConversationScript script{{{Kind::kRetry}, {Kind::kAsk, "What is a mill?"}}, 8, 1};
+  const auto report = compare_conversations(*(*a)->side, *(*b)->side, {.script = script});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->verdict, Verdict::kMatch);
+  ASSERT_EQ(report->prompts.size(), 2);
+  EXPECT_TRUE(report->prompts[0].notes[0].starts_with("both sides refuse it"));
+}
+
+// Where equal bits are not promised, B picks what A picked, whatever its stages are.
+TEST(ConversationChoices, WhatNoTurnShowsIsNoMatch) {
+  const std::string small = small_context("tiny-world");
+  auto a = open_side("tiny-world", {kCoins, small, "kernels.activations=f32"});
+  ASSERT_TRUE(a) << a.error().message;
+  auto b = open_side("tiny-world", {small, "sampling.stages=[greedy]"}, a->get());
+  ASSERT_TRUE(b) << b.error().message;
+  const auto report = compare_conversations(*(*a)->side, *(*b)->side, {.script = script_of(23)});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->verdict, Verdict::kUnexplained);
+  EXPECT_TRUE(std::ranges::any_of(report->notes, [](const std::string& note) {
+    return note.find("was not compared, where it would show: sampling.stages") != note.npos;
+  }));
+}
+
+TEST(ConversationChoices, ASeedThatIsOverruledIsNoted) {
+  auto a = open_side("tiny-world", {kCoins, "sampling.seed=1"});
+  ASSERT_TRUE(a) << a.error().message;
+  auto b = open_side("tiny-world", {kCoins, "sampling.seed=2"}, a->get());
+  ASSERT_TRUE(b) << b.error().message;
+  const auto report = compare_conversations(*(*a)->side, *(*b)->side, {.script = script_of(23)});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->verdict, Verdict::kMatch);
+  EXPECT_TRUE(std::ranges::any_of(report->notes, [](const std::string& note) {
+    return note.find("both sides' coins were of seed 23") != note.npos;
+  }));
+}
 
 struct Clean {
   std::string model;

@@ -36,5 +36,13 @@ TEST(ConversationScript, RefusesWhatIsNoEvent) {
   }
 }
 
+// Counted as they stand in the file.
+TEST(ConversationScript, NamesTheEventThatIsWrong) {
+  const auto events = parse_events(OrderedJson::parse(
+      R"([{"ask": "A?"}, {"role": "assistant", "content": "left out"}, {"say": "B"}])"));
+  ASSERT_FALSE(events);
+  EXPECT_TRUE(events.error().message.starts_with("event 3: ")) << events.error().message;
+}
+
 }  // namespace
 }  // namespace plumbline::diff
