@@ -301,6 +301,27 @@ TEST_F(ChatLines, ToolsAreToldOfAndCallsAbandoned) {
                              HasSubstr("abandon cannot happen"), HasSubstr("t.jinja")));
 }
 
+TEST_F(ChatLines, CallsThatWereLoadedWaitToo) {
+  write("calls.json", R"([{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "",
+      "tool_calls": [{"type": "function", "function": {"name": "who", "arguments": {}}}]}])");
+  for (const std::string entries : {"/load calls.json\n/abandon\n/abandon\n",
+                                    "/load calls.json\n/save talk\n/load talk\n/abandon\n"}) {
+    const Outcome ran = chat(entries);
+    EXPECT_THAT(ran.err,
+                ContainsRegex("the model calls .*who.*: what you enter next is the result"));
+    EXPECT_THAT(ran.err, HasSubstr("the model waits for nothing"));
+  }
+}
+
+TEST_F(ChatLines, AnAnswerUnderItsOtherNameIsGoneOnWith) {
+  write(
+      "talk.json",
+      R"([{"role": "user", "content": "Who?"}, {"role": "model", "content": "Captain belongs"}])");
+  const Outcome ran = chat("/load talk.json\n/continue\n");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_THAT(ran.out, Not(IsEmpty()));
+}
+
 TEST_F(ChatLines, NoSequencesForPipes) {
   const Outcome ran = chat("/help\n" + std::string(kQuestion) + "\n/stats\n");
   EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("\x1b")));

@@ -34,10 +34,7 @@ bool Chat::answer(const std::function<Result<Answer>(const conversation::Request
   if (payload_.generation) payload_.generation->n_end_tokens_passed_over = ends.n_passed_over();
   if (!succeeded(answer)) return false;
   view_.answer_ends(*answer, usage());
-  if (is_waiting()) {
-    view_.noted("the model calls " + answer->message["tool_calls"].dump() +
-                ": what you enter next is the result, /abandon goes on without");
-  }
+  note_calls();
   ++totals_.n_answers;
   totals_.n_tokens += answer->ids.size();
   totals_.n_prompt_tokens += answer->prompt_ids.size();
@@ -45,6 +42,12 @@ bool Chat::answer(const std::function<Result<Answer>(const conversation::Request
   totals_.prefill_s += answer->prefill_s;
   totals_.decode_s += answer->decode_s;
   return true;
+}
+
+void Chat::note_calls() {
+  if (!is_waiting()) return;
+  view_.noted("the model calls " + messages().back()["tool_calls"].dump() +
+              ": what you enter next is the result, /abandon goes on without");
 }
 
 std::vector<OrderedJson> Chat::results(const std::string& text) {

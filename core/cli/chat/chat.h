@@ -102,6 +102,8 @@ class Chat {
   /// Shows what it throws, as any other failure.
   void show_failures_of(const std::function<void()>& act);
   pipeline::OrderedJson messages();
+  /// Where calls of tools wait for their results, says so.
+  void note_calls();
   /// A text as the result of each call of a tool that waits for one.
   std::vector<pipeline::OrderedJson> results(const std::string& text);
   /// The indices of the user's messages.

@@ -116,7 +116,7 @@ void Chat::clear(std::string_view) {
 
 void Chat::go_on(std::string_view) {
   const OrderedJson all = messages();
-  if (all.empty() || all.back().value("role", "") != "assistant") {
+  if (all.empty() || !conversation::is_answer(all.back())) {
     return fail({PLUMB_INVALID_ARGUMENT, "/continue: there is no answer yet to go on with"},
                 kUsage);
   }

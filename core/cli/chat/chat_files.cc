@@ -92,6 +92,7 @@ void Chat::load(std::string_view path) {
   if (restored->n_rows > 0) what += ", with " + std::to_string(restored->n_rows) + " rows";
   if (!restored->has_same_sampling) what += "; it was saved with another sampling";
   view_.noted(what);
+  note_calls();
 }
 
 void Chat::load_messages(const std::string& name, const OrderedJson& all) {
@@ -100,8 +101,9 @@ void Chat::load_messages(const std::string& name, const OrderedJson& all) {
   std::vector<OrderedJson> said(all.begin(), all.end());
   const std::string what = std::to_string(said.size()) + " messages read from " + name;
   if (said.empty() || said.back()["role"] != "user") {
-    if (succeeded(talk_.set_messages(std::move(said)))) view_.noted(what);
-    return;
+    if (!succeeded(talk_.set_messages(std::move(said)))) return;
+    view_.noted(what);
+    return note_calls();
   }
   view_.noted(what);
   const bool is_answered = answer([&](const conversation::Request& request) {
