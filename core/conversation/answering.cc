@@ -188,6 +188,8 @@ Result<void> Turn::keep() {
 }
 
 Result<Answer> Turn::take() {
+  // Not the machine's state: a cancel may abandon the calls now, and they still stand there.
+  if (!task_.ends_wait && parts_.waits()) PLUMB_TRY(next_state(State::kToolCall, task_.event));
   if (task_.ends_wait) parts_.machine.abandon();
   PLUMB_TRY(parts_.machine.on(task_.event));
   HalfMade half_made(parts_);
