@@ -16,8 +16,8 @@ Error wrong(size_t index, const std::string& what) {
 }
 
 constexpr const char* kForms =
-    R"(expected {"ask": TEXT}, {"edit": INDEX, "text": TEXT}, {"retry": true}, {"undo": true}, )"
-    R"({"system": TEXT}, or a message of the user or the system)";
+    R"(expected {"ask": TEXT, "cancel_after": N}, {"edit": INDEX, "text": TEXT}, )"
+    R"({"retry": true}, {"undo": true}, {"system": TEXT}, or a message of the user or the system)";
 
 Result<std::string> text_of(const OrderedJson& event, const char* key, size_t index) {
   if (!event.contains(key) || !event[key].is_string())
@@ -32,10 +32,24 @@ Result<uint32_t> number_of(const OrderedJson& event, const char* key, size_t ind
   return value.get<uint32_t>();
 }
 
+// A key that is misspelt would be another conversation than was meant.
+Result<void> check_keys(const OrderedJson& event, size_t index) {
+  static constexpr std::string_view kKeys[] = {"ask",  "edit",   "text",        "retry",
+                                               "undo", "system", "cancel_after"};
+  for (const auto& [key, value] : event.items()) {
+    if (std::ranges::find(kKeys, key) == std::end(kKeys))
+      return wrong(index, "unknown key " + diff::quoted(key) + ", " + kForms);
+    if ((key == "retry" || key == "undo") && value != true)
+      return wrong(index, key + " " + value.dump() + ", expected true");
+  }
+  return {};
+}
+
 Result<ScriptEvent> parse_event(const OrderedJson& event, size_t index) {
   using Kind = ScriptEvent::Kind;
   if (!event.is_object()) return wrong(index, event.dump() + ", " + kForms);
   ScriptEvent parsed;
+  if (!event.contains("role")) PLUMB_TRY(check_keys(event, index));
   if (event.contains("ask")) {
     PLUMB_ASSIGN(parsed.text, text_of(event, "ask", index));
   } else if (event.contains("edit")) {

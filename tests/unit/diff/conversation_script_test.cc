@@ -28,7 +28,8 @@ TEST(ConversationScript, RefusesWhatIsNoEvent) {
   for (const char* text :
        {"{}", "[]", "[1]", R"([{"say": "A"}])", R"([{"ask": 1}])", R"([{"edit": -1, "text": "A"}])",
         R"([{"edit": 1}])", R"([{"role": "tool", "content": "A"}])", R"([{"role": 1}])",
-        R"([{"undo": true, "cancel_after": 1}])", R"([{"ask": "A", "cancel_after": "now"}])"}) {
+        R"([{"undo": true, "cancel_after": 1}])", R"([{"undo": false}])", R"([{"retry": 1}])",
+        R"([{"ask": "A", "cancle_after": 1}])", R"([{"ask": "A", "cancel_after": "now"}])"}) {
     const auto events = parse_events(OrderedJson::parse(text));
     ASSERT_FALSE(events) << text;
     EXPECT_EQ(events.error().code, PLUMB_INVALID_ARGUMENT) << text;
