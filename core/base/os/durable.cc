@@ -64,8 +64,11 @@ Result<void> write_file(const std::string& path, uint64_t n_bytes, const Write& 
   std::error_code ignored;
   const fs::path real = fs::canonical(path, ignored);  // empty: there is nothing yet
   if (!real.empty() && !fs::is_regular_file(real, ignored)) return write_in_place(path, write);
+  // The folder would allow it, but whoever has protected the file means it.
+  if (!real.empty() && ::access(real.c_str(), W_OK) != 0) return failed(path, "cannot be written");
   const std::string target = real.empty() ? path : real.string();
   PLUMB_ASSIGN(FreshFile fresh, FreshFile::create(target, n_bytes));
+  if (!real.empty()) PLUMB_TRY(fresh.take_mode_of(target));
   uint64_t n_written = 0;
   PLUMB_TRY(write([&](std::string_view piece) -> Result<void> {
     const uint64_t at = std::exchange(n_written, n_written + piece.size());

@@ -15,8 +15,9 @@ namespace plumbline::os {
 /// was.
 Result<void> publish_file(const std::string& from, const std::string& to);
 
-/// Writes a small file in the same way, by way of a FreshFile. A link is followed; a device or a
-/// pipe is no file to replace, so it is written to.
+/// Writes a small file in the same way, by way of a FreshFile. A link to something is followed; a
+/// device or a pipe is no file to replace, so it is written to. A file that is replaced keeps its
+/// permissions; one that may not be written to is not replaced.
 Result<void> write_file(const std::string& path, std::string_view bytes);
 
 /// Called with one piece of a file after the other.

@@ -1,6 +1,7 @@
 #include "core/base/os/fresh_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +77,14 @@ Result<void> FreshFile::write(uint64_t offset, const void* data, uint64_t bytes)
     bytes -= static_cast<uint64_t>(n);
   }
   return {};
+}
+
+Result<void> FreshFile::take_mode_of(const std::string& path) const {
+  struct stat there {};
+  constexpr mode_t kPermissions = S_IRWXU | S_IRWXG | S_IRWXO;
+  if (::stat(path.c_str(), &there) == 0 && ::fchmod(fd_, there.st_mode & kPermissions) == 0)
+    return {};
+  return failed("its permissions cannot be kept", errno);
 }
 
 Result<void> FreshFile::publish() && {

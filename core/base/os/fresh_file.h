@@ -24,6 +24,9 @@ class FreshFile {
   /// Inside the size given to create. [any-thread]
   Result<void> write(uint64_t offset, const void* data, uint64_t bytes) const;
 
+  /// Who may read and write it: as it is with `path`. Fails NOT_FOUND (path and reason).
+  Result<void> take_mode_of(const std::string& path) const;
+
   /// Gives it its name, replacing what is there, when every byte is on the disk. Fails NOT_FOUND
   /// (path and reason); then the target is as it was.
   Result<void> publish() &&;

@@ -2,6 +2,7 @@
 // core/base/os/file_lock.h, mapped_file.h and durable.h.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -77,6 +78,25 @@ TEST(Os_Durable, PiecesMakeOneFileOrNone) {
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().code, PLUMB_NUMERIC);
   EXPECT_EQ(contents(path), "two pieces");
+}
+
+TEST(Os_Durable, AReplacedFileKeepsItsPermissions) {
+  const std::string path = ::testing::TempDir() + "plumb-durable-private";
+  ASSERT_TRUE(write_file(path, "old"));
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_TRUE(write_file(path, "new"));
+  EXPECT_EQ(contents(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST(Os_Durable, AProtectedFileIsNotReplaced) {
+  if (::geteuid() == 0) GTEST_SKIP() << "nothing is protected from the superuser";
+  const std::string path = ::testing::TempDir() + "plumb-durable-protected";
+  fs::remove(path);
+  ASSERT_TRUE(write_file(path, "old"));
+  fs::permissions(path, fs::perms::owner_read);
+  EXPECT_FALSE(write_file(path, "new"));
+  EXPECT_EQ(contents(path), "old");
 }
 
 TEST(Os_Durable, ALinkIsFollowed) {
