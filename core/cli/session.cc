@@ -11,6 +11,7 @@
 #include "core/base/os/paths.h"
 #include "core/base/os/regular_file.h"
 #include "core/base/printable.h"
+#include "core/pipeline/untrusted_json.h"
 
 namespace plumbline::cli {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kReadBytesMax = size_t{1} << 32;  // a device may have no end
-
-constexpr int kJsonDepthMax = 128;  // the JSON library copies and writes by recursion
 
 std::atomic<bool> interrupted{false};
 
@@ -190,25 +189,15 @@ std::string read_all(const std::string& path) {
            {PLUMB_CORRUPT, "stdin: more than " + std::to_string(kReadBytesMax) + " bytes"});
     }
   }
-  // A folder can be opened, but not read.
-  if (!std::cin.eof()) stop(kModelFile, {PLUMB_NOT_FOUND, "stdin: cannot be read"});
+  // A folder can be opened, but not read. std::cin takes that for the end.
+  if (std::ferror(stdin) != 0) stop(kModelFile, {PLUMB_NOT_FOUND, "stdin: cannot be read"});
   return text;
 }
 
 pipeline::OrderedJson parse_json(std::string_view text, const std::string& where) {
-  using pipeline::OrderedJson;
-  bool is_too_deep = false;
-  const auto keep = [&](int depth, OrderedJson::parse_event_t, OrderedJson&) {
-    is_too_deep |= depth > kJsonDepthMax;
-    return !is_too_deep;
-  };
-  OrderedJson json = OrderedJson::parse(text, keep, false);
-  if (is_too_deep) {
-    stop(kUsage, {PLUMB_INVALID_ARGUMENT,
-                  where + ": nested deeper than " + std::to_string(kJsonDepthMax) + " levels"});
-  }
-  if (json.is_discarded()) stop(kUsage, {PLUMB_INVALID_ARGUMENT, where + ": expected JSON"});
-  return json;
+  Result<pipeline::OrderedJson> json = pipeline::parse_untrusted(text);
+  if (!json) stop(kUsage, std::move(json).error().at(where));
+  return *std::move(json);
 }
 
 const std::atomic<bool>& catch_interrupt() {

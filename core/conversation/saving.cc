@@ -7,23 +7,17 @@
 #include "core/conversation/conversation_parts.h"
 #include "core/conversation/saved_file.h"
 #include "core/conversation/saved_transcript.h"
+#include "core/pipeline/untrusted_json.h"
 
 namespace plumbline::conversation {
 namespace {
 
 constexpr uint64_t kFileBytesMax = uint64_t{1} << 33;
-// Writing JSON recurses, and saved files come from outside.
-constexpr int kDepthMax = 128;
+// What a saved conversation puts around messages and tools, which may have kJsonDepthMax levels.
+constexpr int kLevelsAround = 2;
 constexpr const char* kTalk = "talk";
 constexpr const char* kIds = "ids";  // of the rows, i32 each
 constexpr const char* kRows = "rows";
-
-bool is_deeper_than(const OrderedJson& json, int depth) {
-  if (!json.is_structured()) return false;
-  return depth == 0 || std::any_of(json.begin(), json.end(), [&](const OrderedJson& inner) {
-           return is_deeper_than(inner, depth - 1);
-         });
-}
 
 OrderedJson to_json(const Identity& identity) {
   return {{"model", identity.model},
@@ -37,13 +31,11 @@ Result<OrderedJson> parse(const Sections& sections) {
   const auto found = sections.find(kTalk);
   if (found == sections.end())
     return Error{PLUMB_CORRUPT, "a saved conversation without its section " + std::string(kTalk)};
-  OrderedJson json = OrderedJson::parse(found->second, nullptr, false);
-  if (!json.is_object() || is_deeper_than(json, kDepthMax)) {
-    return Error{PLUMB_CORRUPT, "section " + std::string(kTalk) +
-                                    " of a saved conversation is no JSON object, or one nested "
-                                    "deeper than " +
-                                    std::to_string(kDepthMax) + " levels"};
-  }
+  const std::string where = "section " + std::string(kTalk) + " of a saved conversation";
+  Result<OrderedJson> json =
+      pipeline::parse_untrusted(found->second, pipeline::kJsonDepthMax + kLevelsAround);
+  if (!json) return Error{PLUMB_CORRUPT, where + ": " + json.error().message};
+  if (!json->is_object()) return Error{PLUMB_CORRUPT, where + " is no JSON object"};
   return json;
 }
 

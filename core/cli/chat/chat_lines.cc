@@ -1,7 +1,9 @@
 #include "core/cli/chat/chat_lines.h"
 
 #include <csignal>
+#include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -55,6 +57,8 @@ std::optional<std::string> read_line() {
                     "stdin: a line of more than " + std::to_string(kLineBytesMax) + " bytes"});
     }
   }
+  // A folder can be opened, but not read. std::cin takes that for the end.
+  if (std::ferror(stdin) != 0) stop(kModelFile, {PLUMB_NOT_FOUND, "stdin: cannot be read"});
   if (line.empty()) return {};
   return line;
 }
@@ -73,7 +77,7 @@ std::optional<std::string> read_entry(bool is_json) {
 
 /// The text of a JSON string; nothing, and an error shown, if it is none.
 std::optional<std::string> parse_entry(const std::string& line, ChatView& view) {
-  const auto json = pipeline::OrderedJson::parse(line, nullptr, false);
+  const auto json = nlohmann::json::parse(line, nullptr, false);
   if (json.is_string()) return json.get<std::string>();
   view.failed(
       {PLUMB_INVALID_ARGUMENT, "stdin: expected a line with a JSON string, for example \"Hello\""});

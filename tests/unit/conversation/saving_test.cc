@@ -316,7 +316,8 @@ TEST_F(Saving, RefusesWhatIsMadeUp) {
     expect_refused(talk, hashed(huge), "section");
   }
   expect_refused(talk, file_of({}), "without its section talk");
-  expect_refused(talk, file_of({{"talk", "[1"}}), "no JSON object");
+  expect_refused(talk, file_of({{"talk", "[1"}}), "expected JSON");
+  expect_refused(talk, file_of({{"talk", "[1]"}}), "no JSON object");
   expect_refused(
       talk,
       file_of({{"talk", "{\"a\":" + std::string(200000, '[') + std::string(200000, ']') + "}"}}),
