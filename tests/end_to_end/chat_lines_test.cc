@@ -158,7 +158,40 @@ TEST_F(ChatLines, ShowsTheSettingsAsTheyAre) {
   EXPECT_EQ(ran.exit, 0) << ran.err;
   EXPECT_THAT(ran.err, AllOf(ContainsRegex("generation.max_tokens +1024\n"),
                              ContainsRegex("generation.max_tokens +5\n"),
-                             HasSubstr(R"(  ["\n", ":", "\"", "*"])")));
+                             HasSubstr(R"(  ["\n", ":", "\"", "*"])"),
+                             ContainsRegex("sampling.profile +balanced\n"),
+                             ContainsRegex("sampling.stages +\\[temperature, min_p, cdf\\]\n")));
+}
+
+TEST_F(ChatLines, NeitherAFolderNorAPipeWithoutReader) {
+  EXPECT_EQ(shell("$PLUMB chat tiny-world < .").exit, 4);
+  EXPECT_EQ(shell("$PLUMB run tiny-world < .").exit, 4);
+  const Outcome ran = shell("mkfifo pipe; echo /save pipe | $PLUMB chat tiny-world");
+  EXPECT_EQ(ran.exit, 2) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("pipe: a pipe, whose reader may never come"));
+}
+
+TEST_F(ChatLines, WhatCouldBeReadCanBeReadAgain) {
+  write("tools.json", R"([{"z": )" + std::string(127, '[') + std::string(127, ']') + "}]");
+  const Outcome ran = chat("/tools tools.json\n/save talk\n/load talk\n");
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+}
+
+TEST_F(ChatLines, AByteOrderMarkInFrontOfMessages) {
+  write("talk.json", std::string("\xEF\xBB\xBF") + R"([{"role": "assistant", "content": "Hi."}])");
+  EXPECT_THAT(chat("/load talk.json\n/show\n").err, HasSubstr("assistant: Hi."));
+}
+
+TEST_F(ChatLines, FilesThatAreNoMessagesAreNamed) {
+  write("role.json", R"([{"role": 5}])");
+  write("text.json", "[\n 1 2]");
+  std::string wide = R"([{"role": "user", "content": "")";
+  for (int i = 0; i < 5000; ++i) wide += ",\"k" + std::to_string(i) + "\":0";
+  write("wide.json", wide + "}]");
+  const Outcome ran = chat("/load role.json\n/load text.json\n/load wide.json\n/tools wide.json\n");
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("role.json: messages[0].role: a number"),
+                             HasSubstr("text.json: line 2, column 4: expected JSON"),
+                             HasSubstr("wide.json: an object with more than 4096 keys")));
 }
 
 TEST_F(ChatLines, ASystemMessageOfParts) {

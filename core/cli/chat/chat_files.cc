@@ -1,6 +1,7 @@
 // The commands of a conversation that read and write files.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "core/base/os/durable.h"
 #include "core/base/os/mapped_file.h"
@@ -26,8 +27,9 @@ std::string contents(const std::string& name) {
 bool is_list(const std::string& name) {
   const os::MappedFile file = value_or_stop(os::MappedFile::open(name), kModelFile);
   const plumb_bytes bytes = file.bytes();
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data),
-                              std::min<uint64_t>(bytes.bytes, 4096));
+  std::string_view head(reinterpret_cast<const char*>(bytes.data),
+                        std::min<uint64_t>(bytes.bytes, 4096));
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);  // some editors' byte order mark
   const size_t begin = head.find_first_not_of(" \t\r\n");
   return begin != head.npos && head[begin] == '[';
 }
@@ -64,6 +66,12 @@ void Chat::save(std::string_view arguments) {
                                      ": a .json file has the messages alone, expected another "
                                      "name"},
         kUsage);
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(name, ignored)) {
+    return fail({PLUMB_INVALID_ARGUMENT,
+                 "/save " + name + ": a pipe, whose reader may never come, expected a file"},
+                kUsage);
   }
   const OrderedJson all = messages();
   std::string what = std::to_string(all.size()) + " messages written to " + name;

@@ -44,6 +44,16 @@ std::string shown_item(const Value& item) {
   return Json(item.text).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
+/// The stages of a list, whose parameters are keys of their own.
+std::string names_of(const Value& stages) {
+  std::string names;
+  for (const Value& stage : stages.items) {
+    names += (names.empty() ? "" : ", ") +
+             (stage.entries.empty() ? stage.text : stage.entries.front().key);
+  }
+  return plumbline::printable(names);
+}
+
 struct Leaf {
   std::string key;
   std::string value;
@@ -54,6 +64,7 @@ void leaves(const Value& value, const std::string& key, std::vector<Leaf>& found
   for (const config::Entry& entry : value.entries)
     leaves(entry.value, key + "." + entry.key, found);
   const bool is_stages = key + "." == kStages;
+  if (is_stages) found.push_back({key, "[" + names_of(value) + "]"});
   for (size_t i = 0; is_stages && i < value.items.size(); ++i) {
     // A stage's own name is a key: the index is not needed.
     if (value.items[i].kind == Value::Kind::kMap) leaves(value.items[i], "", found);
@@ -150,7 +161,9 @@ conversation::Request ChatSettings::request() const {
 }
 
 std::string ChatSettings::shown() const {
-  const std::vector<Leaf> found = changeable_leaves(now_.tree);
+  std::vector<Leaf> found = changeable_leaves(now_.tree);
+  const std::string& profile = now_.config.sampling.profile;
+  if (!profile.empty()) found.insert(found.begin(), {"sampling.profile", profile});
   size_t width = 0;
   for (const Leaf& leaf : found) width = std::max(width, leaf.key.size());
   std::string text;
